@@ -7,8 +7,7 @@ extension RuleLocation {
     func overlaps(_ other: RuleLocation) -> Bool {
         switch (self, other) {
         case (.folder(let path), .folder(let other)):
-            let (key, otherKey) = (path.equivalenceKey, other.equivalenceKey)
-            return key.contains(otherKey) || otherKey.contains(key)
+            return path.equivalenceKey.overlaps(other.equivalenceKey)
         case (.trash(let id), .trash(let other)): return id == other
         case (.folder, .trash), (.trash, .folder): return false
         }

@@ -6,7 +6,9 @@ public struct OptionsMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        if Principals.isAbove(context.path) { return Self.response(allowing: AllowedMethods.principal) }
+        if Principals.collection.contains(context.path) {
+            return Self.response(allowing: AllowedMethods.principal)
+        }
         if share.hasRights { return try await respondWithRights(context) }
         let share = share
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in

@@ -213,9 +213,7 @@ final class RowWriter {
     }
 
     private func moveRows(from source: ResourcePath, to destination: ResourcePath) throws(StateError) {
-        guard !source.contains(destination), !destination.contains(source) else {
-            throw .overlap(source, destination)
-        }
+        if source.overlaps(destination) { throw .overlap(source, destination) }
         try removeRows(under: destination)
         try removeLocks(under: source)
         let at = source.key + destination.key

@@ -10,6 +10,14 @@ public enum ClientKey: Hashable, Sendable {
     public init(principal: String?, network: String?) {
         self = principal.map { .account($0) } ?? .network(network ?? "")
     }
+
+    /// A text that is different for each client.
+    package var text: String {
+        switch self {
+        case .account(let name): "account " + name
+        case .network(let network): network
+        }
+    }
 }
 
 /// Limits on how many entries and bytes the server remembers, for each client and for all clients together.

@@ -166,3 +166,26 @@ extension StateStore {
         }
     }
 }
+
+extension StoreError {
+    package init(_ error: StateError) {
+        switch error {
+        case .outOfSpace: self = .outOfSpace
+        // A configured limit, not the capacity of the volume (RFC 4331 §6).
+        case .propertiesTooLarge: self = .quotaExceeded
+        case .superseded: self = .superseded
+        case .failed(let reason): self = .failed(reason: reason)
+        }
+    }
+}
+
+extension StateError {
+    package init(_ error: StoreError) {
+        switch error {
+        case .outOfSpace: self = .outOfSpace
+        case .quotaExceeded: self = .propertiesTooLarge
+        case .superseded: self = .superseded
+        default: self = .failed(reason: error.text)
+        }
+    }
+}

@@ -126,15 +126,4 @@ extension StoreError {
         }
     }
 }
-
-extension StateError {
-    init(_ error: StoreError) {
-        switch error {
-        case .outOfSpace: self = .outOfSpace
-        case .quotaExceeded: self = .propertiesTooLarge
-        case .superseded: self = .superseded
-        default: self = .failed(reason: error.text)
-        }
-    }
-}
 #endif

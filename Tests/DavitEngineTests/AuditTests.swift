@@ -175,4 +175,23 @@ struct AuditTests {
         #expect(members.paths.first?.description == "/d/e")
         #expect(members.isComplete)
     }
+
+    private static let subfolder = ResourcePath(unchecked: Array("d/e".utf8))
+
+    /// The record of a deletion shows if some of the deleted members are missing in it.
+    @Test(arguments: [WatchedStore.Call.members(subfolder), .nextMember(subfolder)])
+    func unreadableMembersMakeTheListIncomplete(_ call: WatchedStore.Call) async throws {
+        let trail = RecordingTrail()
+        let share = try Self.share(trail)
+        #expect(share.shell("mkdir -p d/e; touch d/a d/e/b") == 0)
+        // Only the listing for the record fails, not the removal that follows.
+        let hasFailed = Atomic(false)
+        share.resources.watch { found in
+            found == call && !hasFailed.exchange(true, ordering: .relaxed) ? .forbidden : nil
+        }
+        #expect(try await share.client.send("DELETE", "/d").status == 204)
+        let members = try #require(trail.take().first?.members)
+        #expect(members.paths.map(\.description).sorted() == ["/d/a", "/d/e"])
+        #expect(!members.isComplete)
+    }
 }

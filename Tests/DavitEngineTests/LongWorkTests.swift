@@ -160,6 +160,23 @@ struct LongWorkTests {
         #expect(try await share.client.send("PUT", "/moved", text: "x").status == 201)
     }
 
+    /// Long work is charged to the account or, without accounts, to the network, as everything else is.
+    @Test func longWorkIsChargedToAccountsAndNetworks() async throws {
+        let (share, _) = try share()
+        makeLarge(share, "large")
+        for (index, address) in ["2001:db8::1", "2001:db8::2", "192.0.2.1"].enumerated() {
+            let client = TestClient(Addressed(handler: share.client.application, address: address))
+            let fields = [("Destination", "/copy\(index)")]
+            #expect(try await client.send("COPY", "/large", fields).status == 201)
+            #expect(try await client.send("COPY", "/large", fields, principal: "anna").status == 204)
+        }
+        #expect(
+            share.longWorkClients == [
+                "2001:db8:0:0::/64", "account anna", "2001:db8:0:0::/64", "account anna", "192.0.2.1",
+                "account anna",
+            ])
+    }
+
     @Test func excessiveLongWorkIsRefused() async throws {
         let (share, _) = try share { $0.waitingJobsPerClient = 0 }
         makeLarge(share, "large")

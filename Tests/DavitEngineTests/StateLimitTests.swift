@@ -326,7 +326,7 @@ struct StateLimitTests {
 }
 
 /// Requests from one address.
-private struct Addressed: Handler {
+struct Addressed: Handler {
     let handler: WebDAVHandler
     let address: String
 

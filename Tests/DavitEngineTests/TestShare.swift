@@ -89,6 +89,8 @@ final class TestShare: Sendable {
     var hopCount: Int { work.count.load(ordering: .relaxed) }
     /// The numbers of the sequences of all jobs that belong to one, in order.
     var sequences: [Int] { work.sequences.withLock { $0 } }
+    /// The clients to which long work was charged, in order.
+    var longWorkClients: [String] { work.longWorkClients.withLock { $0 } }
 
     /// Advances the clock.
     func wait(seconds: Int64) { clock.withLock { $0 = $0.adding(seconds: seconds) } }
@@ -112,6 +114,7 @@ private final class TestWork: BlockingWorkRunner {
     private let pool: BlockingPool
     let count = Atomic<Int>(0)
     let sequences = Mutex<[Int]>([])
+    let longWorkClients = Mutex<[String]>([])
 
     init(_ pool: BlockingPool) { self.pool = pool }
 
@@ -128,6 +131,7 @@ private final class TestWork: BlockingWorkRunner {
     func runLong<T: Sendable>(
         for client: String, _ stage: LongWorkStage, _ work: @escaping @Sendable () -> T
     ) async -> T? {
+        longWorkClients.withLock { $0.append(client) }
         count.add(1, ordering: .relaxed)
         return await TestExecutor.waitingForCall {
             await pool.longWork.run(

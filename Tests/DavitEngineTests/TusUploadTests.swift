@@ -281,6 +281,28 @@ struct TusUploadTests {
         #expect(share.names() == ["a.txt"])
     }
 
+    /// A part becomes a member of its collection, so the locks on the collection protect it, and those above with depth 0
+    /// do not.
+    @Test func locksOnTheCollectionProtectItFromParts() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir -p locked above/sub") == 0)
+        let body = lockBody(scope: "exclusive")
+        for collection in ["/locked", "/above"] {
+            #expect(
+                try await share.client.send("LOCK", collection, [("Depth", "0")], text: body).status == 200)
+        }
+        func create(in collection: String, _ fields: [(String, String)]) async throws -> UInt16 {
+            try await share.client.send(
+                "POST", collection,
+                [TestShare.tus, Self.metadata([("filename", "a")]), ("Upload-Length", "1")] + fields
+            ).status
+        }
+        for fields in [[], [("Upload-Concat", "partial")]] {
+            #expect(try await create(in: "/locked/", fields) == 423)
+            #expect(try await create(in: "/above/sub/", fields) == 201)
+        }
+    }
+
     /// An upload that was created with tus can be continued with the protocol of the IETF draft.
     @Test func draftClientCanFinishATusUpload() async throws {
         let share = try TestShare()

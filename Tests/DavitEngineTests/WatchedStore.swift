@@ -7,6 +7,8 @@ import Synchronization
 final class WatchedStore: ForwardingStore {
     enum Call: Sendable, Equatable {
         case members(ResourcePath)
+        /// The next member of a collection.
+        case nextMember(ResourcePath)
         case stageContent
         case stageUpdate
         case createCollection
@@ -69,7 +71,9 @@ final class WatchedStore: ForwardingStore {
 
     func members(of path: ResourcePath) throws(StoreError) -> any MemberCursor {
         try pass(.members(path))
-        return CountedCursor(try base.members(of: path), cursors)
+        return CountedCursor(try base.members(of: path), cursors) { () throws(StoreError) in
+            try self.pass(.nextMember(path))
+        }
     }
 
     func stageContent(
@@ -223,16 +227,21 @@ final class CursorCount: Sendable {
 private final class CountedCursor: MemberCursor {
     private let cursor: any MemberCursor
     private let count: CursorCount
+    private let pass: () throws(StoreError) -> Void
 
-    init(_ cursor: any MemberCursor, _ count: CursorCount) {
+    init(_ cursor: any MemberCursor, _ count: CursorCount, _ pass: @escaping () throws(StoreError) -> Void) {
         self.cursor = cursor
         self.count = count
+        self.pass = pass
         count.add(1)
     }
 
     deinit { count.add(-1) }
 
-    func next(_ member: inout Member) throws(StoreError) -> Bool { try cursor.next(&member) }
+    func next(_ member: inout Member) throws(StoreError) -> Bool {
+        try pass()
+        return try cursor.next(&member)
+    }
 }
 
 /// Content of a volume without extended attributes: does not implement ``StagedContent/record(_:of:)``.

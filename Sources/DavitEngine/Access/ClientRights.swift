@@ -25,7 +25,6 @@ public struct ClientRights: Hashable, Sendable {
     public var mayRead: Bool { rights.contains(.read) }
     /// Whether the client may add members to the collection.
     public var mayCreate: Bool { rights.contains(.create) }
-    public var mayChange: Bool { rights.contains(.change) }
     public var mayRename: Bool { rights.contains(.change) && !isFixed }
     public var mayDelete: Bool { rights.contains(.delete) && !isFixed }
     public var mayMove: Bool { mayDelete && mayRead }

@@ -12,7 +12,7 @@ extension WriteGuard {
         do throws(StoreError) { lookup = try share.lookup.resource(at: context.path, wait: wait) } catch {
             throw WebDAVError(reading: error)
         }
-        let isConditional = Preconditions.stand(in: context.request)
+        let isConditional = Preconditions.arePresent(in: context.request)
         guard isConditional || context.ifHeader != nil else { return lookup }
         let check = WriteGuard(share: share, context: context, wait: wait)
         // RFC 9110 §13.2.1: evaluate preconditions only if the response would be successful without them.
@@ -30,13 +30,23 @@ extension Lookup {
         guard let info, info.isCollection || !context.endsInSlash else { throw WebDAVError(.notFound) }
         return info
     }
+
+    /// Checks that a resource can be created here, or replaced if there is one.
+    /// - Throws: 409 if the parent collection does not exist, 403 if the name is taken by something that is not served.
+    func checkCreatable() throws(WebDAVError) {
+        switch state {
+        case .mapped, .unmapped: return
+        case .missingAncestor: throw WebDAVError(.conflict)
+        case .unservable: throw WebDAVError(.forbidden)
+        }
+    }
 }
 
 extension Depth {
     /// Returns the value of the Depth header field (RFC 4918 §10.2).
     /// - Parameter fallback: the default value for requests without the field.
     /// - Throws: 400 for values other than 0, 1 and infinity.
-    static func asked(in request: HTTPRequest, fallback: Depth) throws(WebDAVError) -> Depth {
+    static func requested(in request: HTTPRequest, fallback: Depth) throws(WebDAVError) -> Depth {
         try request.value(of: .depth) { Depth.parse($0) } ?? fallback
     }
 }

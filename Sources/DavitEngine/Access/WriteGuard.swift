@@ -18,19 +18,19 @@ struct WriteGuard: Sendable {
     ///
     /// - Parameter effects: the changes that the method is about to make.
     /// - Throws: 412 if a precondition or `If` fails; 423 if a lock prevents the change.
-    func check(_ change: ChangeTarget, effects: [WriteEffect]) throws(WebDAVError) {
+    func check(
+        _ change: ChangeTarget, effects: @autoclosure () -> [WriteEffect]
+    ) throws(WebDAVError) {
         try checkPreconditions(target: change.resolvedInfo)
-        if context.ifHeader != nil {
-            try checkIf(target: change.resolvedInfo, path: change.resolvedPath)
-        }
+        try checkIf(target: change.resolvedInfo, path: change.resolvedPath)
         guard share.state.hasLocks else { return }
-        for effect in effects { try checkLocks(effect) }
+        for effect in effects() { try checkLocks(effect) }
         for effect in change.symlinkEffects { try checkLocks(effect) }
     }
 
     /// - Throws: 412 if a precondition is false.
     func checkPreconditions(target: ResourceInfo?) throws(WebDAVError) {
-        guard Preconditions.stand(in: context.request) else { return }
+        guard Preconditions.arePresent(in: context.request) else { return }
         let outcome = Preconditions.evaluate(
             context.request, current: RequestContext.validators(of: target), now: context.now)
         switch outcome {
@@ -150,24 +150,21 @@ struct WriteGuard: Sendable {
 
     /// Returns the active locks that protect `path`, outermost first.
     func locks(covering path: ResourcePath) throws(WebDAVError) -> [Lock] {
-        try standing(share.state.locks(covering: path, now: context.now))
+        try inEffect(share.state.locks(covering: path, now: context.now))
     }
 
     /// Returns the active locks whose root is below `path`.
     func locks(under path: ResourcePath) throws(WebDAVError) -> [Lock] {
-        try standing(share.state.locks(under: path, now: context.now))
+        try inEffect(share.state.locks(under: path, now: context.now))
     }
 
-    /// Returns `locks` without obsolete ones, whose resource was replaced or removed by another program.
-    private func standing(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
+    private func inEffect(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
         try storing { () throws(StoreError) in
-            var standing: [Lock] = []
-            for lock in locks {
-                let info = try info(at: lock.root)
-                let binding = share.state.binding(ofLockRoot: lock.root)
-                if let info, binding?.holds(for: info.identity) == true { standing.append(lock) }
+            var inEffect: [Lock] = []
+            for lock in locks where share.state.isInEffect(lock, on: try info(at: lock.root)) {
+                inEffect.append(lock)
             }
-            return standing
+            return inEffect
         }
     }
 

@@ -20,8 +20,10 @@ extension ChangeCommitter {
 
     @inline(never)
     private func deletedMembers(of change: ChangeTarget) -> AuditEvent.Members? {
-        guard method.auditedOperation == .delete, change.target.info?.isCollection == true else { return nil }
-        return AuditEvent.Members(under: change.target.path, in: share.stored)
+        guard method.auditedOperation == .delete, let info = change.target.info, info.isCollection else {
+            return nil
+        }
+        return AuditEvent.Members(under: change.target.path, info, in: share.stored)
     }
 
     /// Records a committed change. Called while its path locks are held, so that the records of a resource are in the order
@@ -94,28 +96,29 @@ extension AuditEvent.Members {
 
     /// Lists the members at all levels, those of each collection before those of its subcollections. Blocks. Members that
     /// cannot be read are left out.
-    init(under path: ResourcePath, in resources: any ResourceReader) {
+    /// - Parameter info: describes the collection at `path`.
+    init(under path: ResourcePath, _ info: ResourceInfo, in resources: any ResourceReader) {
         self.init()
-        var folders = [path]
+        var traversal = TreeTraversal(of: resources, order: .asListed)
+        do throws(StoreError) { try traversal.begin(at: path, info) } catch {
+            isComplete = false
+            return
+        }
         var member = Member()
-        var next = 0
-        while next < folders.count {
-            let folder = folders[next]
-            next += 1
-            guard let listing = try? MemberListing(of: folder, in: resources) else {
-                isComplete = false
-                continue
-            }
-            while let isMember = try? listing.next(&member), isMember {
+        while true {
+            switch traversal.next(&member) {
+            case .member:
                 guard count < Self.countLimit else {
                     isComplete = false
                     return
                 }
                 count += 1
-                let isLink = member.canonicalPath != nil
-                guard let path = folder.appending(member.name) else { continue }
-                if paths.count < Self.listLimit { paths.append(path) }
-                if member.info.isCollection, !isLink { folders.append(path) }
+                if paths.count < Self.listLimit, let path = traversal.path.appending(member.name) {
+                    paths.append(path)
+                }
+            case .interrupted, .inaccessible: isComplete = false
+            case .listed, .passed, .entered, .left: break
+            case .end: return
             }
         }
     }

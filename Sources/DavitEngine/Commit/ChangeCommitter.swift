@@ -39,7 +39,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     }
 
     private func runSteps() async throws(WebDAVError) -> HTTPResponse {
-        // The dispatcher has checked this already, but other code also starts changes.
+        // `WebDAVHandler` has checked this already, but other code also starts changes.
         if share.configuration.isReadOnly { throw WebDAVError(.forbidden) }
         // Before the content is received. The commit asks again.
         try admitAudit()
@@ -100,17 +100,17 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     {
         var change = first
         for number in 1...Self.attemptLimit {
-            let claimed = change
+            let locked = change
             let pathLock: PathLock
-            let claims =
-                share.hasSessions && method.claimsDependOnState
-                ? try await claimsAfterQueries(on: claimed) : claims(on: claimed)
-            do { pathLock = try await share.pathLocks.acquire(claims) } catch { throw .busy }
+            let requests =
+                share.hasSessions && method.pathLocksDependOnState
+                ? try await pathLockRequestsAfterQueries(on: locked) : pathLockRequests(on: locked)
+            do { pathLock = try await share.pathLocks.acquire(requests) } catch { throw .busy }
             defer { pathLock.release() }
-            var attempt = try await commitRows(prepared, from: first, claimed)
+            var attempt = try await commitRows(prepared, from: first, locked)
             if attempt == nil {
                 attempt = try await commitResources(
-                    prepared, from: first, claimed, claims, isLast: number == Self.attemptLimit)
+                    prepared, from: first, locked, requests, isLast: number == Self.attemptLimit)
             }
             guard let attempt else { throw .busy }
             if let outcome = attempt.outcome { return (outcome, attempt.change) }
@@ -121,29 +121,29 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     /// Commits a change of resources, on the event loop if it cannot block, otherwise on another thread.
     private func commitResources(
-        _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget,
-        _ claims: [PathLockRequest], isLast: Bool
+        _ prepared: Method.Prepared, from first: ChangeTarget, _ locked: ChangeTarget,
+        _ requests: [PathLockRequest], isLast: Bool
     ) async throws(WebDAVError) -> Attempt {
-        let height = try await depthLimit.measureHeight(for: method, on: claimed)
+        let height = try await depthLimit.measureHeight(for: method, on: locked)
         let commit = { @Sendable (wait: Wait) throws(WebDAVError) -> Attempt in
             if wait == .never {
                 return try self.commitNow(
-                    prepared, from: first, claimed: claimed, claimed.context.at(self.share.now()),
+                    prepared, from: first, locked: locked, locked.context.at(self.share.now()),
                     height: height, isLast: isLast, .nonBlocking)
             }
             return try self.commitBlocking(
-                prepared, from: first, claimed: claimed, claims, self.currentContext(of: claimed),
+                prepared, from: first, locked: locked, requests, self.currentContext(of: locked),
                 height: height, isLast: isLast)
         }
-        if !share.hasSessions, method.commitsLongWork(on: claimed, prepared) {
-            return try await share.work.runLong(for: claimed.context.request.client, .begins) {
+        if !share.hasSessions, method.commitsLongWork(on: locked, prepared) {
+            return try await share.work.runLong(for: locked.context.client, .begins) {
                 () throws(WebDAVError) in try commit(.allowed)
             }
         }
         if share.resources.commitsWithoutBlocking, method.canCommitInline(prepared) {
             return try await share.work.attempt(commit)
         }
-        return try await share.work.run(inFolderOf: claimed.target.path) { () throws(WebDAVError) in
+        return try await share.work.run(inFolderOf: locked.target.path) { () throws(WebDAVError) in
             try commit(.allowed)
         }
     }
@@ -160,17 +160,17 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// - Returns: nil, with nothing changed, if the change affects more than rows, the lookup would block, or
     ///   expired locks must be removed first; no outcome if the change affects paths other than the locked ones.
     private func commitRows(
-        _ prepared: Method.Prepared, from first: ChangeTarget, _ claimed: ChangeTarget
+        _ prepared: Method.Prepared, from first: ChangeTarget, _ locked: ChangeTarget
     ) async throws(WebDAVError) -> Attempt? {
         guard method.mayChangeRowsOnly, !hasEvent, !share.hasSessions else { return nil }
-        let context = claimed.context.at(share.now())
+        let context = locked.context.at(share.now())
         if share.state.hasEndedLocks(now: context.now) { return nil }
         let current: ChangeTarget
         let update: RowChange<Method.Outcome>?
         do throws(WebDAVError) {
             let check: WriteGuard
             (current, check) = try checkedTarget(context, .first(.never))
-            guard current.hasSamePaths(as: claimed) else { return (nil, current) }
+            guard current.hasSamePaths(as: locked) else { return (nil, current) }
             try checkAllowed(from: first, on: current)
             update = try method.rowChange(current, prepared, guard: check)
         } catch {
@@ -193,7 +193,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     ///
     /// - Parameters:
     ///   - first: the lookup for which the change was prepared and allowed.
-    ///   - claimed: the lookup whose paths are locked.
+    ///   - locked: the lookup whose paths are locked.
     ///   - context: the context with the current time.
     ///   - height: the height of the moved tree, if it had to be measured.
     ///   - mode: in a non-blocking mode, this method throws `wouldBlock`, with nothing changed, unless the change is
@@ -201,7 +201,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// - Returns: no outcome if the change affects paths other than the locked ones, if another program
     ///   changed a name first, or if the height of the moved tree must be measured first.
     private func commitNow(
-        _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
+        _ prepared: Method.Prepared, from first: ChangeTarget, locked: ChangeTarget,
         _ context: RequestContext, height: MeasuredHeight? = nil, isLast: Bool, _ mode: LookupMode,
         in session: CommittingSession? = nil
     ) throws(WebDAVError) -> Attempt {
@@ -209,7 +209,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         if !method.canReuse(prepared, from: first, in: current) { throw .busy }
         // The paths differ if the expected paths contain a symbolic link, or if another program has changed one. The
         // new paths are not locked.
-        guard current.hasSamePaths(as: claimed) else { return (nil, current) }
+        guard current.hasSamePaths(as: locked) else { return (nil, current) }
         try checkAllowed(from: first, on: current)
         if mode != .mayWait, !method.commitsInline(on: current) { throw WebDAVError(store: .wouldBlock) }
         guard try depthLimit.checkHeight(of: method, on: current, measured: height) else {
@@ -236,24 +236,24 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         }
     }
 
-    /// Commits the change like ``commitNow(_:from:claimed:_:height:isLast:_:in:)``, on a thread that may block: as one
+    /// Commits the change like ``commitNow(_:from:locked:_:height:isLast:_:in:)``, on a thread that may block: as one
     /// transaction, if the stores are in a database that several servers use.
     private func commitBlocking(
-        _ prepared: Method.Prepared, from first: ChangeTarget, claimed: ChangeTarget,
-        _ claims: [PathLockRequest], _ context: RequestContext, height: MeasuredHeight?, isLast: Bool
+        _ prepared: Method.Prepared, from first: ChangeTarget, locked: ChangeTarget,
+        _ requests: [PathLockRequest], _ context: RequestContext, height: MeasuredHeight?, isLast: Bool
     ) throws(WebDAVError) -> Attempt {
         guard let sessions = share.work.sessions else {
             return try commitNow(
-                prepared, from: first, claimed: claimed, context, height: height, isLast: isLast, .mayWait)
+                prepared, from: first, locked: locked, context, height: height, isLast: isLast, .mayWait)
         }
         let session = CommittingSession()
-        let uses = claims.map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
+        let uses = requests.map { PathUse($0.path, isExclusive: $0.mode == .exclusive) }
         let result: Result<Attempt, WebDAVError>
         do throws(StoreSessionError) {
             result = try sessions.change(uses) {
                 do throws(WebDAVError) {
                     let attempt = try commitNow(
-                        prepared, from: first, claimed: claimed, context, height: height, isLast: isLast,
+                        prepared, from: first, locked: locked, context, height: height, isLast: isLast,
                         .mayWait, in: session)
                     return (.success(attempt), attempt.outcome != nil)
                 } catch {
@@ -261,7 +261,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
                 }
             }
         } catch {
-            if error == .conflict, !isLast { return (nil, claimed) }
+            if error == .conflict, !isLast { return (nil, locked) }
             throw WebDAVError(session: error)
         }
         let attempt = try result.get()
@@ -281,24 +281,28 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
 
     // MARK: Paths and checks
 
-    /// Returns ``claims(on:)``, which queries the state.
-    private func claimsAfterQueries(on change: ChangeTarget) async throws(WebDAVError) -> [PathLockRequest] {
-        try await share.work.run { () throws(WebDAVError) in claims(on: change) }
+    /// Returns ``pathLockRequests(on:)``, which queries the state.
+    private func pathLockRequestsAfterQueries(on change: ChangeTarget) async throws(WebDAVError)
+        -> [PathLockRequest]
+    {
+        try await share.work.run { () throws(WebDAVError) in pathLockRequests(on: change) }
     }
 
     /// Returns the requests for the path locks of the method, plus a shared lock on every other path on which the
     /// checks depend, so that it does not change before the commit. Paths above or below a lock of the method need no
     /// further lock.
-    private func claims(on change: ChangeTarget) -> [PathLockRequest] {
-        var claims = method.claims(on: change)
+    private func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
+        var requests = method.pathLockRequests(on: change)
         func share(_ path: ResourcePath) {
-            let claim = PathLockRequest(path: path, mode: .shared)
-            if !claims.contains(where: claim.overlaps) { claims.append(claim) }
+            // The usual case. Comparing a path with itself takes no time.
+            if requests.contains(where: { $0.path == path }) { return }
+            let request = PathLockRequest(path: path, mode: .shared)
+            if !requests.contains(where: request.overlaps) { requests.append(request) }
         }
         share(change.target.path)
         if let destination = change.destination?.path { share(destination) }
         for path in change.additionalPaths { share(path) }
-        return claims
+        return requests
     }
 
     /// Returns the expected paths of a lookup, assuming that there are no symbolic links. The states of the resources
@@ -324,10 +328,10 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         let change = try resolve(context, mode)
         let check = WriteGuard(share: share, context: context, wait: mode.wait, change: change)
         if share.hasAccessPolicy { try check.checkRights(method.requiredRights(on: change), for: change) }
-        let effects = try method.effects(on: change)
+        try method.check(change)
         if share.rules != nil { try checkName(on: change) }
         try depthLimit.check(of: method, on: change)
-        try check.check(change, effects: effects)
+        try check.check(change, effects: method.effects(on: change))
         return (change, check)
     }
 
@@ -335,7 +339,7 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
         try storing { () throws(StoreError) in
             let (target, linked) = try share.lookup.resources(
                 at: context.path, last: method.targetSegment, reusing: nil,
-                mode.expecting(free: method.makesTarget))
+                mode.expecting(free: method.createsTarget))
             // Without these, nothing else is looked up, and the lookup need not be copied.
             guard method.destination != nil || context.ifHeader != nil else {
                 return ChangeTarget(context: context, target: target, linked: linked)
@@ -414,33 +418,34 @@ extension ChangeCommitter {
     private var canCommitInOneStep: Bool { !share.hooksCanRefuse && !share.hasSessions }
 
     /// Commits a brief change on the event loop.
-    /// - Parameter claimed: a lookup, whose paths are locked.
+    /// - Parameter locked: a lookup, whose paths are locked.
     /// - Returns: nil, with nothing changed, if something has to wait.
     private func respondWithoutWaiting(
-        _ prepared: Method.Prepared, _ claimed: @autoclosure () -> ChangeTarget, _ context: RequestContext
+        _ prepared: Method.Prepared, _ locked: @autoclosure () -> ChangeTarget, _ context: RequestContext
     ) throws(WebDAVError) -> HTTPResponse? {
         // `If` can refer to other resources, which requires more than one lookup.
         guard share.resources.commitsWithoutBlocking, context.ifHeader == nil, !share.hasHooks else {
             return nil
         }
-        let claimed = claimed()
-        return try share.pathLocks.withPathLockIfFree(claims(on: claimed)) { () throws(WebDAVError) in
+        let locked = locked()
+        return try share.pathLocks.withPathLockIfFree(pathLockRequests(on: locked)) {
+            () throws(WebDAVError) in
             // With preconditions, the names must not be assumed free: the existing resource determines the result.
-            if method.expectsFreeNames, !Preconditions.stand(in: context.request),
-                let response = try respond(prepared, claimed, context, .nonBlockingAssumingFreeNames)
+            if method.expectsFreeNames, !Preconditions.arePresent(in: context.request),
+                let response = try respond(prepared, locked, context, .nonBlockingAssumingFreeNames)
             {
                 return response
             }
-            return try respond(prepared, claimed, context, .nonBlocking)
+            return try respond(prepared, locked, context, .nonBlocking)
         }
     }
 
     private func respond(
-        _ prepared: Method.Prepared, _ claimed: ChangeTarget, _ context: RequestContext, _ mode: LookupMode
+        _ prepared: Method.Prepared, _ locked: ChangeTarget, _ context: RequestContext, _ mode: LookupMode
     ) throws(WebDAVError) -> HTTPResponse? {
         do throws(WebDAVError) {
             let (outcome, change) = try commitNow(
-                prepared, from: claimed, claimed: claimed, context, isLast: false, mode)
+                prepared, from: locked, locked: locked, context, isLast: false, mode)
             return outcome.flatMap { method.response(to: $0, on: change) }
         } catch {
             if error.wouldBlock { return nil }
@@ -466,15 +471,16 @@ extension ChangeCommitter {
     }
 
     /// Commits the change on the current thread, which may block.
-    /// - Parameter claimed: a lookup, whose paths are locked.
+    /// - Parameter locked: a lookup, whose paths are locked.
     /// - Returns: nil, with nothing changed, if a path lock is in use, or another attempt is necessary.
     private func commitIfFree(
-        _ prepared: Method.Prepared, _ claimed: ChangeTarget
+        _ prepared: Method.Prepared, _ locked: ChangeTarget
     ) throws(WebDAVError) -> Committed? {
-        if method.commitsLongWork(on: claimed, prepared) { return nil }
-        return try share.pathLocks.withPathLockIfFree(claims(on: claimed)) { () throws(WebDAVError) in
+        if method.commitsLongWork(on: locked, prepared) { return nil }
+        return try share.pathLocks.withPathLockIfFree(pathLockRequests(on: locked)) {
+            () throws(WebDAVError) in
             let (outcome, change) = try commitNow(
-                prepared, from: claimed, claimed: claimed, currentContext(of: claimed), isLast: false,
+                prepared, from: locked, locked: locked, currentContext(of: locked), isLast: false,
                 .mayWait)
             return outcome.map { ($0, change) }
         }
@@ -489,14 +495,14 @@ extension ChangeCommitter where Method.Prepared == Void {
     func runBlocking() throws(WebDAVError) -> Committed {
         var change = expectedTarget()
         for _ in 0..<Self.attemptLimit {
-            let claimed = change
-            let claims = claims(on: claimed)
-            let attempt = try share.pathLocks.withPathLockIfFree(claims) {
+            let locked = change
+            let requests = pathLockRequests(on: locked)
+            let attempt = try share.pathLocks.withPathLockIfFree(requests) {
                 () throws(WebDAVError) -> Attempt? in
-                let height = try depthLimit.measureHeightNow(for: method, on: claimed)
-                // No hook has allowed an earlier action, so pass `claimed` as the lookup to compare with.
+                let height = try depthLimit.measureHeightNow(for: method, on: locked)
+                // No hook has allowed an earlier action, so pass `locked` as the lookup to compare with.
                 return try commitBlocking(
-                    (), from: claimed, claimed: claimed, claims, currentContext(of: claimed), height: height,
+                    (), from: locked, locked: locked, requests, currentContext(of: locked), height: height,
                     isLast: true)
             }
             guard let attempt else { throw .busy }

@@ -17,7 +17,7 @@ struct RowChange<Outcome: Sendable>: Sendable {
 /// ``ChangeCommitter`` runs it and implements the checks of preconditions, `If` and locks for all methods. The final
 /// checks run under path locks, atomically with the change. The steps are:
 ///
-/// 1. Look up the resources, determine the changes with ``effects(on:)``, and check them.
+/// 1. Look up the resources, check them with ``check(_:)``, and check the locks that ``effects(on:)`` would violate.
 /// 2. Call ``prepare(_:)``, which receives the body or builds a copy. No path locks are held, so this may take any
 ///    time. If ``skipsInitialLookup(_:)`` is true and no hook can refuse the change, this is the first step, with the
 ///    requested paths.
@@ -60,12 +60,15 @@ protocol ChangeMethod: Sendable {
     /// Returns the received content of an upload; nil if there is none.
     func content(of prepared: Prepared) -> PreparedContent?
 
-    /// Returns the rights that the client needs. Called only if there is an access policy, before ``effects(on:)``, and with
+    /// Returns the rights that the client needs. Called only if there is an access policy, before ``check(_:)``, and with
     /// any state of the resources: a method that requires a resource that does not exist needs no rights to it.
     func requiredRights(on change: ChangeTarget) -> [RequiredRight]
-    /// Determines the changes that the method would make.
+    /// Checks the kinds and states of the resources, before preconditions, `If` and locks.
     /// - Throws: an error if the request can never succeed on these resources.
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect]
+    func check(_ change: ChangeTarget) throws(WebDAVError)
+    /// Returns the changes that the method would make to resources that ``check(_:)`` has accepted. Called only if there
+    /// are locks.
+    func effects(on change: ChangeTarget) -> [WriteEffect]
     /// Receives the body or builds a copy, without path locks.
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared
     /// Prepares the change like ``prepare(_:)``, if no waiting is needed, and ``canCommitInline(_:)`` is true; otherwise
@@ -74,11 +77,11 @@ protocol ChangeMethod: Sendable {
     /// Removes content that was prepared for `change` and will not be committed.
     func discard(_ prepared: Prepared, for change: ChangeTarget) async
     /// Returns the requests for the path locks of the change.
-    func claims(on change: ChangeTarget) -> [PathLockRequest]
-    /// Whether ``claims(on:)`` queries the state.
-    var claimsDependOnState: Bool { get }
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest]
+    /// Whether ``pathLockRequests(on:)`` queries the state.
+    var pathLocksDependOnState: Bool { get }
     /// Whether the method creates a resource at a target that must not exist.
-    var makesTarget: Bool { get }
+    var createsTarget: Bool { get }
     /// Whether the commit may be brief enough for the event loop. ``commitsInline(on:)`` decides after the lookup.
     func canCommitInline(_ prepared: Prepared) -> Bool
     /// Whether the commit is brief: a few changes of names, with little content and without rows.
@@ -127,16 +130,16 @@ extension ChangeMethod {
     var trashEntry: TrashEntry? { nil }
     var brokenLock: Lock? { nil }
     func content(of prepared: Prepared) -> PreparedContent? { nil }
-    var makesTarget: Bool { false }
+    var createsTarget: Bool { false }
     func canCommitInline(_ prepared: Prepared) -> Bool { false }
     func commitsInline(on change: ChangeTarget) -> Bool { false }
     var expectsFreeNames: Bool { false }
     func response(to outcome: Outcome, on change: ChangeTarget) -> HTTPResponse? { nil }
     func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? { nil }
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
         [PathLockRequest(path: change.target.path, mode: .exclusive)]
     }
-    var claimsDependOnState: Bool { false }
+    var pathLocksDependOnState: Bool { false }
     var mayChangeRowsOnly: Bool { false }
     func rowChange(
         _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard

@@ -61,12 +61,14 @@ final class ResourceMover: Sendable {
     ///
     /// The rename into the trash can fail with `crossVolume`, because parts of a volume can have their own quotas, and
     /// with `forbidden`, because a directory must be writable to be moved to another parent.
-    /// - Parameter isAsked: see ``TrashCan/reservation(_:at:because:isAsked:_:)``.
+    /// - Parameter isRequested: see ``TrashCan/reservation(_:at:because:isRequested:_:)``.
     private func reservingTrashIfPossible<R>(
-        replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext,
+        replaced destination: Lookup, isRequested: Bool = false, _ context: RequestContext,
         _ change: (TrashReservation?) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        guard let reservation = try trash.reservation(replaced: destination, isAsked: isAsked, context) else {
+        guard
+            let reservation = try trash.reservation(replaced: destination, isRequested: isRequested, context)
+        else {
             return try change(nil)
         }
         do throws(StoreError) { return try change(reservation) } catch {
@@ -175,11 +177,12 @@ final class ResourceMover: Sendable {
     }
 
     /// Renames a resource to a destination on the same volume, with its rows.
-    /// - Parameter isAsked: see ``TrashCan/reservation(_:at:because:isAsked:_:)``.
+    /// - Parameter isRequested: see ``TrashCan/reservation(_:at:because:isRequested:_:)``.
     /// - Returns: the replaced resource, if it is hidden or in the trash.
     /// - Throws: `crossVolume`, with nothing changed, or another error.
     func rename(
-        _ moved: ResourceInfo, from location: ResourceLocation, to destination: Lookup, isAsked: Bool = false,
+        _ moved: ResourceInfo, from location: ResourceLocation, to destination: Lookup,
+        isRequested: Bool = false,
         _ context: RequestContext
     ) throws(StoreError) -> Replaced {
         let (source, target) = (location.path, destination.path)
@@ -189,7 +192,7 @@ final class ResourceMover: Sendable {
         {
             return .nothing
         }
-        return try reservingTrashIfPossible(replaced: destination, isAsked: isAsked, context) {
+        return try reservingTrashIfPossible(replaced: destination, isRequested: isRequested, context) {
             (reservation) throws(StoreError) in
             try rename(moved, from: location, to: destination, hasRows: hasRows, reservation, context)
         }

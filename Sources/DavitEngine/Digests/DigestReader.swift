@@ -60,7 +60,7 @@ final class DigestReader: Sendable {
     ///   opened, too much work is queued, or the algorithm is not available.
     func digest(
         _ algorithm: DigestAlgorithm, of info: ResourceInfo, _ file: any FileContent, at path: ResourcePath,
-        for client: String
+        for client: ClientKey
     ) async throws(WebDAVError) -> ContentDigest? {
         let key = DigestTable.Key(
             identity: info.identity, volume: info.volume, tag: info.entityTag, algorithm: algorithm)

@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// The add-member URI is that of the collection with a query. A query is never part of a resource name, so
 /// the URI cannot collide with that of a member.
-struct PostMethod: ChangeMethod {
+struct PostMethod: UploadingMethod {
     /// The query of the add-member URI.
     static let query = RequestContext.addMemberQuery
 
@@ -25,7 +25,7 @@ struct PostMethod: ChangeMethod {
     private let received: Received
 
     var destination: (path: ResourcePath, last: SymlinkMode)? { (path, .notFollowed) }
-    private let put: PutMethod
+    let put: PutMethod
 
     /// Whether a request addresses the add-member URI.
     static func addsMember(_ request: HTTPRequest) -> Bool {
@@ -69,7 +69,7 @@ struct PostMethod: ChangeMethod {
         return change.destination.map { [.creating($0.path)] } ?? []
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         guard let info = change.target.info, let member = change.destination else {
             throw WebDAVError(.notFound)
         }
@@ -77,14 +77,18 @@ struct PostMethod: ChangeMethod {
             throw share.methodNotAllowed(AllowedMethods.content, at: change.target, change.context)
         }
         switch member.state {
-        case .unmapped: return [.write(member.path), .member(member.path)]
+        case .unmapped: return
         case .unservable where share.rules?.refuses(in: member.path) == true: throw WebDAVError(.forbidden)
         case .mapped, .unservable: throw WebDAVError(store: .alreadyExists)
         case .missingAncestor: throw WebDAVError(.conflict)
         }
     }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        change.destination.map { [.write($0.path), .member($0.path)] } ?? []
+    }
+
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
         (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
@@ -92,16 +96,6 @@ struct PostMethod: ChangeMethod {
         guard let then = first.destination, let now = change.destination else { return false }
         return put.canReuse(prepared, at: then.path, in: now.path)
     }
-
-    var auditedOperation: AuditEvent.Operation? { .upload }
-    func describe(
-        _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
-    ) -> Bool {
-        put.describe(outcome, on: change, in: &event)
-    }
-
-    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
-    func content(of prepared: PreparedContent) -> PreparedContent? { prepared }
 
     func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> PreparedContent {
         if let content = received.content.withLock({ $0 }) { return content }

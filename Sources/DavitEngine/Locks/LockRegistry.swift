@@ -36,9 +36,7 @@ package final class LockRegistry: Sendable {
         var held: [Lock] = []
         for lock in here + state.locks(under: .root, now: now) {
             let info = try resources.lookup(lock.root, last: .notFollowed, wait: .allowed).info
-            // Skip a lock whose resource was replaced or removed by another program.
-            let binding = state.binding(ofLockRoot: lock.root)
-            if let info, binding?.holds(for: info.identity) == true { held.append(lock) }
+            if state.isInEffect(lock, on: info) { held.append(lock) }
         }
         return held.enumerated().sorted { a, b in
             let (first, second) = (a.element.root.bytes, b.element.root.bytes)
@@ -53,8 +51,8 @@ package final class LockRegistry: Sendable {
     package func breakLocks(_ choice: BreakLockTarget, from origin: String) throws(StoreError) -> [Lock]? {
         try audit?.admitAdministration()
         let locks = try heldLocks().filter(choice.includes)
-        let claims = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
-        let isDone = try pathLocks.withPathLockIfFree(claims) { () throws(StoreError) -> Bool? in
+        let requests = Set(locks.map(\.root)).map { PathLockRequest(path: $0, mode: .exclusive) }
+        let isDone = try pathLocks.withPathLockIfFree(requests) { () throws(StoreError) -> Bool? in
             try rows.commit(locks.map { .removeLock($0.token, root: $0.root) })
             return true
         }

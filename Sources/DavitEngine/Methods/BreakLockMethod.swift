@@ -8,7 +8,7 @@ internal import DavitWebDAV
 /// refuse the action.
 ///
 /// UNLOCK, by contrast, removes a lock only for its owner (RFC 4918 §9.11).
-struct BreakLockMethod: ChangeMethod {
+struct BreakLockMethod: RowMethod {
     let share: Share
     /// The lock to remove; nil if no lock has the given token.
     let lock: Lock?
@@ -18,11 +18,12 @@ struct BreakLockMethod: ChangeMethod {
         return [RequiredRight(rights: .manage, path: lock.root)]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         // `commit` checks the lock again; this check avoids calling hooks for a lock that does not exist.
         guard let lock, lock.covers(change.target.path), change.target.info != nil else { throw Self.noLock }
-        return []
     }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] { [] }
 
     var brokenLock: Lock? { lock }
     var auditedOperation: AuditEvent.Operation? { .breakLock }
@@ -33,24 +34,13 @@ struct BreakLockMethod: ChangeMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .breakLock }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
         [PathLockRequest(path: lock?.root ?? change.target.path, mode: .exclusive)]
     }
 
-    var mayChangeRowsOnly: Bool { true }
-
-    func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) -> Lock
-    {
-        let update = try update(change, check)
-        try storing { () throws(StoreError) in try share.rows.commit(update.rows) }
-        return update.outcome
-    }
-
     func rowChange(
-        _ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard
-    ) throws(WebDAVError) -> RowChange<Lock>? { try update(change, check) }
-
-    private func update(_ change: ChangeTarget, _ check: WriteGuard) throws(WebDAVError) -> RowChange<Lock> {
+        _ change: ChangeTarget, guard check: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Lock> {
         let covering = try check.locks(covering: change.target.path)
         guard let lock = covering.first(where: { $0.token == lock?.token }) else { throw Self.noLock }
         return RowChange(rows: [.removeLock(lock.token, root: lock.root)], outcome: lock)

@@ -11,7 +11,7 @@ struct ChangeEventsMethod: Sendable {
 
     let share: Share
 
-    static func isAsked(_ request: HTTPRequest) -> Bool {
+    static func isRequested(_ request: HTTPRequest) -> Bool {
         guard let query = request.target.rawQuery else { return false }
         return FormFields.bytes(of: query).contains { $0.name == Array("events".utf8) }
     }

@@ -30,11 +30,13 @@ struct CopyMethod: ChangeMethod {
         return reading + (change.destination.map { RequiredRight.placing(at: $0) } ?? [])
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        try transfer.check(change)
-        guard let destination = change.destination else { return [] }
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        let destination = try transfer.check(change)
         try share.checkMovable(destination.path)
-        return Transfer.effects(at: destination)
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        change.destination.map(Transfer.effects) ?? []
     }
 
     var auditedOperation: AuditEvent.Operation? { .copy }
@@ -50,7 +52,7 @@ struct CopyMethod: ChangeMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .copy }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
         [PathLockRequest(path: change.target.path, mode: .shared)]
             + (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
@@ -82,7 +84,7 @@ struct CopyMethod: ChangeMethod {
             })
                 == true
         else { return try await share.work.run(stage) }
-        return try await share.work.runLong(for: change.context.request.client, .begins, stage)
+        return try await share.work.runLong(for: change.context.client, .begins, stage)
     }
 
     func commit(
@@ -101,7 +103,7 @@ struct CopyMethod: ChangeMethod {
 
     private func remove(_ staged: any StagedTree, _ change: ChangeTarget, isTree: Bool) async {
         if isTree {
-            await share.work.cleanUpTree(for: change.context.request.client) { staged.destroy() }
+            await share.work.cleanUpTree(for: change.context.client) { staged.destroy() }
         } else {
             await share.work.cleanUp { staged.destroy() }
         }

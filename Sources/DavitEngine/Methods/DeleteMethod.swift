@@ -28,7 +28,7 @@ struct DeleteMethod: ChangeMethod {
         ]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         let path = change.target.path
         switch change.target.state {
         case .unmapped, .missingAncestor, .unservable: throw WebDAVError(.notFound)
@@ -43,8 +43,11 @@ struct DeleteMethod: ChangeMethod {
             let depth = try change.context.request.value(of: .depth) { Depth.parse($0) }
             if depth ?? .infinity != .infinity { throw WebDAVError(.badRequest) }
         }
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
         // Locks below the target do not prevent the removal of other members, so `commit` checks them.
-        return [.write(path), .member(path)]
+        [.write(change.target.path), .member(change.target.path)]
     }
 
     var auditedOperation: AuditEvent.Operation? { .delete }
@@ -167,7 +170,7 @@ struct DeleteMethod: ChangeMethod {
             return response
         case .detached(let tree, let rows):
             let failures =
-                await share.work.cleanUpTree(for: change.context.request.client) { tree.destroy() }
+                await share.work.cleanUpTree(for: change.context.client) { tree.destroy() }
                 ?? []
             if failures.isEmpty { return HTTPResponse(status: .noContent) }
             guard try await restoreDetached(tree, rows, to: change.target.path) else {

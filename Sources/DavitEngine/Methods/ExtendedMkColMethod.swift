@@ -36,7 +36,7 @@ struct ExtendedMkColMethod: ChangeMethod {
     private static let resourceType = PropertyName.dav("resourcetype")
 
     let share: Share
-    var makesTarget: Bool { true }
+    var createsTarget: Bool { true }
 
     var auditedOperation: AuditEvent.Operation? { .createCollection }
     func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
@@ -49,10 +49,12 @@ struct ExtendedMkColMethod: ChangeMethod {
         MkColMethod(share: share).requiredRights(on: change)
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         try Self.checkType(of: change.context.request)
-        return try MkColMethod(share: share).effects(on: change)
+        try MkColMethod(share: share).check(change)
     }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] { MkColMethod(share: share).effects(on: change) }
 
     /// Refuses content of an unsupported media type (RFC 4918 §9.3). Content without a type may be XML.
     private static func checkType(of request: HTTPRequest) throws(WebDAVError) {

@@ -67,7 +67,7 @@ struct GetMethod: Sendable {
                 try await WantDigest(context.request).fulfill(
                     in: &response, for: resource, at: resource.canonicalPath ?? context.path,
                     from: share.digests,
-                    for: context.request.client)
+                    for: context.client)
             }
             return response
         }
@@ -156,7 +156,7 @@ struct GetMethod: Sendable {
     private func collection(
         _ context: RequestContext, _ info: ResourceInfo
     ) async throws(WebDAVError) -> HTTPResponse {
-        if ChangeEventsMethod.isAsked(context.request) {
+        if ChangeEventsMethod.isRequested(context.request) {
             return try await ChangeEventsMethod(share: share).respond(context)
         }
         if let page {

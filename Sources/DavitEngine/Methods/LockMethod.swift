@@ -28,7 +28,7 @@ struct LockMethod: ChangeMethod {
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
         // §9.10.3: the default is infinity, and 1 is not allowed.
-        depth = try Depth.asked(in: request, fallback: .infinity)
+        depth = try Depth.requested(in: request, fallback: .infinity)
         if depth == .one { throw WebDAVError(.badRequest) }
         let timeout = request.combinedBytes(of: .timeout).map { TimeoutHeader.parse($0.span) }
         seconds = (timeout ?? TimeoutHeader(requestedTimeouts: [])).granted(
@@ -43,20 +43,21 @@ struct LockMethod: ChangeMethod {
         ]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        switch change.target.state {
-        case .mapped(let info):
-            if !info.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
-            // No effects: submitting a token does not resolve a conflict with another lock. `create` checks
-            // conflicts.
-            return []
-        case .unmapped:
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        try change.target.checkCreatable()
+        if change.target.info != nil {
+            _ = try change.target.mapped(for: change.context)
+        } else if change.context.endsInSlash {
             // §7.3: LOCK creates a resource that is not a collection.
-            if change.context.endsInSlash { throw WebDAVError(.conflict) }
-            return change.context.request.body.isPresent ? [.member(change.target.path)] : []
-        case .missingAncestor: throw WebDAVError(.conflict)
-        case .unservable: throw WebDAVError(.forbidden)
+            throw WebDAVError(.conflict)
         }
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        // None on a resource that exists: submitting a token does not resolve a conflict with another lock. `create`
+        // checks conflicts.
+        let creates = change.target.info == nil && change.context.request.body.isPresent
+        return creates ? [.member(change.target.path)] : []
     }
 
     var auditedOperation: AuditEvent.Operation? { .lock }

@@ -6,23 +6,23 @@ internal import DavitStore
 /// with content.
 struct MkColMethod: ChangeMethod {
     let share: Share
-    var makesTarget: Bool { true }
+    var createsTarget: Bool { true }
     var expectsFreeNames: Bool { true }
 
     func requiredRights(on change: ChangeTarget) -> [RequiredRight] {
         change.target.info == nil ? [.creating(change.target.path)] : []
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        switch change.target.state {
-        case .mapped(let info):
-            throw share.methodNotAllowed(
-                info.isCollection ? AllowedMethods.collection : AllowedMethods.content, at: change.target,
-                change.context)
-        case .unmapped: return [.write(change.target.path), .member(change.target.path)]
-        case .missingAncestor: throw WebDAVError(.conflict)
-        case .unservable: throw WebDAVError(.forbidden)
-        }
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        try change.target.checkCreatable()
+        guard let info = change.target.info else { return }
+        throw share.methodNotAllowed(
+            info.isCollection ? AllowedMethods.collection : AllowedMethods.content, at: change.target,
+            change.context)
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        [.write(change.target.path), .member(change.target.path)]
     }
 
     var auditedOperation: AuditEvent.Operation? { .createCollection }

@@ -58,21 +58,21 @@ struct MoveMethod: ChangeMethod {
         }
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        try transfer.check(change)
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        let destination = try transfer.check(change)
         if change.resolvedInfo?.isCollection == true && transfer.depth != .infinity {
             throw WebDAVError(.badRequest)
         }
         let path = change.target.path
         if path.isRoot { throw WebDAVError(.forbidden) }
         try share.checkMovable(path)
-        guard let destination = change.destination else { return [.tree(path), .member(path)] }
         try share.checkMovable(destination.path)
         if share.hasAccessPolicy { try checkRules(change, destination) }
-        // As Transfer.effects(at:) returns them, but in one array.
-        return [
-            .tree(path), .member(path), Transfer.effect(on: destination), .member(destination.path),
-        ]
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        [.tree(change.target.path), .member(change.target.path)]
+            + (change.destination.map(Transfer.effects) ?? [])
     }
 
     var auditedOperation: AuditEvent.Operation? { .move }
@@ -97,7 +97,7 @@ struct MoveMethod: ChangeMethod {
             depth: path.depth)
     }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
         let source = PathLockRequest(path: change.target.path, mode: .exclusive)
         guard let destination = change.destination?.path else { return [source] }
         return [source, PathLockRequest(path: destination, mode: .exclusive)]
@@ -183,14 +183,14 @@ struct MoveMethod: ChangeMethod {
         case .moved: break
         case .replaced(let tree):
             if change.destination?.info?.isCollection == true {
-                await share.work.cleanUpTree(for: change.context.request.client) { _ = tree.destroy() }
+                await share.work.cleanUpTree(for: change.context.client) { _ = tree.destroy() }
             } else {
                 await share.work.cleanUp { _ = tree.destroy() }
             }
         case .kept(let entry):
             await share.trashMaintenance.finish(kept: entry, &response, for: change.context)
         case .copied(let staged, let source, let kept):
-            await share.work.cleanUpTree(for: change.context.request.client) {
+            await share.work.cleanUpTree(for: change.context.client) {
                 staged.destroy()
                 _ = source?.destroy()
             }
@@ -201,7 +201,7 @@ struct MoveMethod: ChangeMethod {
             let committed = try await ChangeCommitter(method, change.context).commit((), from: change)
             return try await method.finish(committed.outcome, on: committed.change)
         case .incomplete(let staged):
-            await share.work.cleanUpTree(for: change.context.request.client) { staged.destroy() }
+            await share.work.cleanUpTree(for: change.context.client) { staged.destroy() }
             return MemberFailure.response(staged.failures.map(MemberFailure.init), change: change)
         }
         return response

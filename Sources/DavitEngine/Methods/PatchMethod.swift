@@ -12,7 +12,7 @@ internal import DavitWebDAV
 ///
 /// The copy is built before the path lock is acquired. If the content has changed in the meantime, the copy is built
 /// again under the lock, so that neither of two concurrent updates is lost.
-struct PatchMethod: ChangeMethod {
+struct PatchMethod: UploadingMethod {
     struct Prepared: Sendable {
         /// The received part.
         var part: PreparedContent
@@ -26,7 +26,7 @@ struct PatchMethod: ChangeMethod {
     /// Whether a missing resource is created: true for PUT, false for PATCH.
     private let creates: Bool
 
-    private let put: PutMethod
+    let put: PutMethod
 
     init(share: Share, request: HTTPRequest) throws(WebDAVError) {
         self.share = share
@@ -45,19 +45,18 @@ struct PatchMethod: ChangeMethod {
         return [right]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         if change.target.info == nil, !creates { throw WebDAVError(.notFound) }
         if change.target.info?.isCollection == false, !creates, change.context.endsInSlash {
             throw WebDAVError(.notFound)
         }
-        let effects = try put.effects(on: change)
+        try put.check(change)
         let current = change.target.info?.length ?? 0
         let offset = try part.offset(in: current)
         if let length = change.context.request.body.declaredLength {
             try part.check(contentLength: length)
             try checkLength(of: length, at: offset, in: current)
         }
-        return effects
     }
 
     /// Checks the length that the content will have with the part, and the complete length that the client announced.
@@ -72,15 +71,6 @@ struct PatchMethod: ChangeMethod {
         change.isInPlace(of: first)
     }
 
-    var auditedOperation: AuditEvent.Operation? { .upload }
-    func describe(
-        _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
-    ) -> Bool {
-        put.describe(outcome, on: change, in: &event)
-    }
-
-    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
-
     /// Returns the updated content; the part itself if the resource does not exist yet.
     func content(of prepared: Prepared) -> PreparedContent? {
         prepared.update.map { .staged($0.content) } ?? prepared.part
@@ -93,7 +83,7 @@ struct PatchMethod: ChangeMethod {
         let (method, location) = (self, change.target.location)
         let update = { @Sendable () throws(WebDAVError) in try method.update(received, at: location) }
         return isLong(change)
-            ? try await share.work.runLong(for: change.context.request.client, .begins, update)
+            ? try await share.work.runLong(for: change.context.client, .begins, update)
             : try await share.work.run(update)
     }
 
@@ -136,11 +126,5 @@ struct PatchMethod: ChangeMethod {
         }
         guard let update else { throw WebDAVError(.conflict) }
         return try put.commit(change, .staged(update.content), guard: check)
-    }
-
-    func finish(
-        _ outcome: PutMethod.Outcome, on change: ChangeTarget
-    ) async throws(WebDAVError) -> HTTPResponse {
-        try await put.finish(outcome, on: change)
     }
 }

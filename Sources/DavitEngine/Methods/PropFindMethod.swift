@@ -26,7 +26,9 @@ struct PropFindMethod: Sendable {
     /// - Returns: nil if the response requires waiting for the disk or the database.
     private func respond(_ context: RequestContext, _ body: [UInt8]) throws(WebDAVError) -> HTTPResponse? {
         let plan = try share.plans.plan(for: XMLBody(bytes: body, charset: context.request.xmlCharset))
-        if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, .zero) }
+        if Principals.collection.contains(context.path) {
+            return try respondAboutPrincipals(context, plan, .zero)
+        }
         if plan.wantsSyncToken, share.journal != nil { return nil }
         do throws(WebDAVError) {
             let stream = try stream(
@@ -43,7 +45,9 @@ struct PropFindMethod: Sendable {
     ) async throws(WebDAVError) -> HTTPResponse {
         let body = try await share.xmlBodies.read(context)
         let plan = try share.plans.plan(for: body)
-        if Principals.isAbove(context.path) { return try respondAboutPrincipals(context, plan, depth) }
+        if Principals.collection.contains(context.path) {
+            return try respondAboutPrincipals(context, plan, depth)
+        }
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try WriteGuard.readTarget(context, of: share, wait)
         }
@@ -81,7 +85,7 @@ struct PropFindMethod: Sendable {
 
     /// Returns the requested depth. The default is infinity (§9.1), or 1 if infinite depth is disabled.
     private func depth(of request: HTTPRequest) throws(WebDAVError) -> Depth {
-        try Depth.asked(in: request, fallback: share.configuration.allowsInfiniteDepth ? .infinity : .one)
+        try Depth.requested(in: request, fallback: share.configuration.allowsInfiniteDepth ? .infinity : .one)
     }
 
     private func stream(

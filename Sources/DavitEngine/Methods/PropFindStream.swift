@@ -74,7 +74,7 @@ final class PropFindStream: BodyStream, Sendable {
         if !hasBegun {
             try await share.work.runBriefly { () throws(WebDAVError) in try self.writePiece() }
         } else if start.depth == .infinity {
-            try await share.work.runLong(for: context.request.client, .continues) {
+            try await share.work.runLong(for: context.client, .continues) {
                 () throws(WebDAVError) in
                 try self.writePiece()
             }

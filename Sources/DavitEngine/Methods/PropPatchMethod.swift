@@ -18,11 +18,11 @@ struct PropPatchMethod: ChangeMethod {
         change.target.info == nil ? [] : [RequiredRight(rights: .change, path: change.target.path)]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        guard let info = change.target.info else { throw WebDAVError(.notFound) }
-        if !info.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
-        return [.write(change.target.path)]
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        _ = try change.target.mapped(for: change.context)
     }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] { [.write(change.target.path)] }
 
     var auditedOperation: AuditEvent.Operation? { .setProperties }
     func describe(_ outcome: Outcome, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {

@@ -34,7 +34,7 @@ struct PutMethod: ChangeMethod {
     ) throws(WebDAVError) {
         self.share = share
         var upload = try UploadFields(request, isPart: isPart)
-        upload.digests += digests
+        if !digests.isEmpty { upload.digests += digests }
         self.upload = upload
     }
 
@@ -45,21 +45,17 @@ struct PutMethod: ChangeMethod {
         [.writing(change.target)]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        let path = change.target.path
-        switch change.target.state {
-        case .mapped(let info):
-            if info.isCollection {
-                throw share.methodNotAllowed(AllowedMethods.collection, at: change.target, change.context)
-            }
-            if change.context.endsInSlash { throw WebDAVError(.conflict) }
-            return [.write(path)]
-        case .unmapped:
-            if change.context.endsInSlash { throw WebDAVError(.conflict) }
-            return [.write(path), .member(path)]
-        case .missingAncestor: throw WebDAVError(.conflict)
-        case .unservable: throw WebDAVError(.forbidden)
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        try change.target.checkCreatable()
+        if change.target.info?.isCollection == true {
+            throw share.methodNotAllowed(AllowedMethods.collection, at: change.target, change.context)
         }
+        if change.context.endsInSlash { throw WebDAVError(.conflict) }
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        let path = change.target.path
+        return change.target.info == nil ? [.write(path), .member(path)] : [.write(path)]
     }
 
     var auditedOperation: AuditEvent.Operation? { .upload }
@@ -146,7 +142,7 @@ struct PutMethod: ChangeMethod {
         try Self.verify(check)
         if staged.needsSync, staged.length > BlockingWork.sliceBytes || share.hasSessions {
             // Now, to keep the commit short: it is under path locks, or a transaction of a database.
-            try await share.work.runLong(for: change.context.request.client, .continues) {
+            try await share.work.runLong(for: change.context.client, .continues) {
                 () throws(WebDAVError) in try storing { () throws(StoreError) in try staged.sync() }
             }
         }
@@ -154,11 +150,10 @@ struct PutMethod: ChangeMethod {
     }
 
     func prepareWithoutWaiting(_ request: HTTPRequest) throws(WebDAVError) -> Prepared? {
-        guard !upload.needsRows, let bytes = request.body.arrived, bytes.count <= Self.smallBytes
+        guard !upload.needsRows, request.body.declaredLength.map({ $0 <= Self.smallBytes }) ?? false,
+            let small = request.body.copyArrived()
         else { return nil }
-        try share.receiver.checkLength(Int64(bytes.count))
-        let small = IOBuffer(capacity: bytes.count)
-        _ = small.append(bytes)
+        try share.receiver.checkLength(Int64(small.count))
         if !upload.digests.isEmpty, let check = DigestCheck(upload.digests) {
             check.update(small)
             try Self.verify(check)

@@ -8,12 +8,12 @@ struct ReportMethod: Sendable {
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         // §3.6: the default is 0.
-        let depth = try Depth.asked(in: context.request, fallback: .zero)
+        let depth = try Depth.requested(in: context.request, fallback: .zero)
         let content = try await share.xmlBodies.read(context)
         let body = try parsing { () throws(BodyError) in
             try ReportBody.parse(content.bytes, charset: content.charset, limits: content.limits)
         }
-        if Principals.isAbove(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
+        if Principals.collection.contains(context.path) { throw WebDAVError(.forbidden, .supportedReport) }
         let share = share
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try WriteGuard.readTarget(context, of: share, wait)

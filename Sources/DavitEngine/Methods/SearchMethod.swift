@@ -12,9 +12,7 @@ struct SearchMethod: Sendable {
         let share = share
         let places = try await share.work.attempt { wait throws(WebDAVError) in
             let arbiter = try WriteGuard.readTarget(context, of: share, wait)
-            guard let info = arbiter.info, info.isCollection || !context.endsInSlash else {
-                throw WebDAVError(.notFound)
-            }
+            _ = try arbiter.mapped(for: context)
             return try SearchScopes(share: share, context: context, wait: wait).places(of: request.scopes)
         }
         switch request {

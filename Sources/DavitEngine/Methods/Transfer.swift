@@ -28,7 +28,7 @@ struct Transfer: Sendable {
         // §10.6: the default is T.
         overwrites = try request.value(of: .overwrite) { Overwrite.parse($0) } != .forbidden
         // §9.8.3, §9.9.2: the default is infinity.
-        depth = try Depth.asked(in: request, fallback: .infinity)
+        depth = try Depth.requested(in: request, fallback: .infinity)
     }
 
     /// Creates a transfer of a resource with everything below it.
@@ -39,43 +39,31 @@ struct Transfer: Sendable {
     }
 
     /// Performs the checks common to both methods.
-    func check(_ change: ChangeTarget) throws(WebDAVError) {
+    /// - Returns: the destination.
+    func check(_ change: ChangeTarget) throws(WebDAVError) -> Lookup {
         guard let source = change.resolvedInfo, let destination = change.destination else {
             throw WebDAVError(.notFound)
         }
         if !source.isCollection && change.context.endsInSlash { throw WebDAVError(.notFound) }
         if source.isCollection && depth == .one { throw WebDAVError(.badRequest) }
-        switch destination.state {
-        case .missingAncestor: throw WebDAVError(.conflict)
-        case .unservable: throw WebDAVError(.forbidden)
-        case .unmapped: break
-        case .mapped:
+        try destination.checkCreatable()
+        if destination.info != nil {
             if destination.path == change.target.path { throw WebDAVError(.forbidden) }
             if !overwrites { throw WebDAVError(.preconditionFailed) }
         }
         // A resource cannot replace itself, or be transferred to a path above or below itself (§9.8.5, §9.9.4). This
         // also applies to the resource to which a symbolic link leads: replacing it would lose its content.
-        if Self.overlap(change.target.path, destination.path)
-            || Self.overlap(change.resolvedPath, destination.path)
-        {
+        if destination.path.overlaps(change.target.path) || destination.path.overlaps(change.resolvedPath) {
             throw WebDAVError(.forbidden)
         }
-    }
-
-    /// Whether one path equals or contains the other.
-    private static func overlap(_ a: ResourcePath, _ b: ResourcePath) -> Bool {
-        a.contains(b) || b.contains(a)
+        return destination
     }
 
     /// Returns the effects at the destination. The transferred resource is a new member of its collection (§7.4), even if
     /// it replaces another one, because that one is removed first (§9.8.4, §9.9.3).
     static func effects(at destination: Lookup) -> [WriteEffect] {
-        [effect(on: destination), .member(destination.path)]
-    }
-
-    /// Returns the effect on the destination itself.
-    static func effect(on destination: Lookup) -> WriteEffect {
-        destination.info == nil ? .write(destination.path) : .tree(destination.path)
+        let path = destination.path
+        return [destination.info == nil ? .write(path) : .tree(path), .member(path)]
     }
 
     static func response(_ change: ChangeTarget) -> HTTPResponse {

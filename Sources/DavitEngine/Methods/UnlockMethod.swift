@@ -4,7 +4,7 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// UNLOCK (RFC 4918 §9.11): removes the lock with the token in `Lock-Token`, if it covers the target.
-struct UnlockMethod: ChangeMethod {
+struct UnlockMethod: RowMethod {
     let share: Share
     let token: LockToken
 
@@ -21,7 +21,8 @@ struct UnlockMethod: ChangeMethod {
         []
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] { [] }
+    func check(_ change: ChangeTarget) {}
+    func effects(on change: ChangeTarget) -> [WriteEffect] { [] }
 
     var auditedOperation: AuditEvent.Operation? { .unlock }
     func describe(_ outcome: Void, on change: ChangeTarget, in event: inout AuditEvent) -> Bool {
@@ -31,22 +32,16 @@ struct UnlockMethod: ChangeMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { nil }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
         let root = share.state.lock(for: token, now: change.context.now)?.root
         return [PathLockRequest(path: root ?? change.target.path, mode: .exclusive)]
     }
 
-    var claimsDependOnState: Bool { true }
-    var mayChangeRowsOnly: Bool { true }
-
-    func commit(_ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard) throws(WebDAVError) {
-        guard let update = try rowChange(change, prepared, guard: check) else { return }
-        try storing { () throws(StoreError) in try share.rows.commit(update.rows) }
-    }
+    var pathLocksDependOnState: Bool { true }
 
     func rowChange(
-        _ change: ChangeTarget, _ prepared: Void, guard check: WriteGuard
-    ) throws(WebDAVError) -> RowChange<Void>? {
+        _ change: ChangeTarget, guard check: WriteGuard
+    ) throws(WebDAVError) -> RowChange<Void> {
         let covering = try check.locks(covering: change.target.path)
         // §9.11.1: the lock must cover the target, and the target must exist.
         guard change.target.info != nil, let lock = covering.first(where: { $0.token == token }) else {

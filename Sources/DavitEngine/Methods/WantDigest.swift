@@ -31,7 +31,7 @@ struct WantDigest: Sendable {
     /// - Parameter client: The client whose quota of long work is charged.
     func fulfill(
         in response: inout HTTPResponse, for resource: OpenResource, at path: ResourcePath,
-        from reader: DigestReader, for client: String
+        from reader: DigestReader, for client: ClientKey
     ) async throws(WebDAVError) {
         let isWhole = response.status == .ok
         guard isWhole || response.status == .partialContent, let file = resource.content?.file else { return }

@@ -211,10 +211,10 @@ final class OpenUpload: Sendable {
 
         /// Whether the bytes match the digests sent by the client. Reads the bytes that the running digests
         /// do not include. Blocks.
-        func isRight(_ claims: [ContentDigest]) throws(WebDAVError) -> Bool {
+        func isRight(_ expected: [ContentDigest]) throws(WebDAVError) -> Bool {
             // Use a copy: the completion may be refused for another reason and retried.
-            let known = digests.flatMap { $0.cover(claims) ? $0.copy() : nil }
-            guard let digests = known ?? UploadDigests(claims.map(\.algorithm)) else { return true }
+            let known = digests.flatMap { $0.cover(expected) ? $0.copy() : nil }
+            guard let digests = known ?? UploadDigests(expected.map(\.algorithm)) else { return true }
             let buffer = IOBuffer(capacity: 1 << 20)
             while digests.length < content.length {
                 buffer.removeAll()
@@ -224,7 +224,7 @@ final class OpenUpload: Sendable {
                 if count == 0 { return false }
                 digests.update(buffer)
             }
-            return digests.match(claims)
+            return digests.match(expected)
         }
     }
 }

@@ -54,20 +54,20 @@ final class UploadDigests: Sendable {
         }
     }
 
-    /// Whether these digests are sufficient to verify all `claims`.
-    func cover(_ claims: [ContentDigest]) -> Bool {
+    /// Whether these digests are sufficient to verify all `expected`.
+    func cover(_ expected: [ContentDigest]) -> Bool {
         let algorithms = state.withValue { $0.running.map(\.algorithm) }
-        return claims.allSatisfy {
+        return expected.allSatisfy {
             algorithms.contains($0.algorithm) || !RunningDigest.isAvailable($0.algorithm)
         }
     }
 
     /// Whether the complete content matches the digests sent by the client. Unsupported algorithms are
     /// ignored (RFC 9530 §2). The digests cannot be updated afterwards.
-    func match(_ claims: [ContentDigest]) -> Bool {
+    func match(_ expected: [ContentDigest]) -> Bool {
         let (algorithms, made) = state.withValue { state in
             (state.running.map(\.algorithm), state.running.compactMap { $0.finish() })
         }
-        return claims.allSatisfy { made.contains($0) || !algorithms.contains($0.algorithm) }
+        return expected.allSatisfy { made.contains($0) || !algorithms.contains($0.algorithm) }
     }
 }

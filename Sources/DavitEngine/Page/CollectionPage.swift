@@ -69,12 +69,11 @@ public enum PageFilePath {
     /// A single path segment.
     public static let name = ".davit-browserpagefiles"
 
-    private static let collection = ResourcePath(unchecked: Array(name.utf8))
+    private static let collection = ReservedCollection(name)
 
     /// Returns the segments below ``name``; nil if `path` is not the path of a page file.
     package static func rest(of path: ResourcePath) -> [ArraySlice<UInt8>]? {
-        // Fast path: nearly all paths differ in their first byte.
-        guard path.bytes.first == UInt8(ascii: "."), collection.contains(path) else { return nil }
+        guard collection.contains(path) else { return nil }
         return Array(path.segments.dropFirst())
     }
 }

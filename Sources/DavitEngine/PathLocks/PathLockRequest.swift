@@ -28,9 +28,7 @@ package struct PathLockRequest: Hashable, Sendable {
     }
 
     /// Whether one path equals or contains the other.
-    package func overlaps(_ other: PathLockRequest) -> Bool {
-        key.contains(other.key) || other.key.contains(key)
-    }
+    package func overlaps(_ other: PathLockRequest) -> Bool { key.overlaps(other.key) }
 
     /// Whether two owners may hold both at the same time.
     package func isCompatible(with other: PathLockRequest) -> Bool {

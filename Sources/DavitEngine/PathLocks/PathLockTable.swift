@@ -24,7 +24,7 @@ package struct PathLockTable {
 
     private struct Entry {
         let ticket: UInt64
-        let claims: [PathLockRequest]
+        let requests: [PathLockRequest]
         var isGranted: Bool
         /// Tickets of the sets to check again when this set leaves.
         var parked: [UInt64] = []
@@ -48,29 +48,29 @@ package struct PathLockTable {
     }
 
     /// - Returns: A ticket that has never been used before, and whether the set is granted immediately.
-    package mutating func enter(_ claims: [PathLockRequest]) -> (ticket: UInt64, isGranted: Bool) {
-        let conflict = latestConflict(of: claims, before: lastTicket + 1)
-        let ticket = add(claims, isGranted: conflict == 0)
+    package mutating func enter(_ requests: [PathLockRequest]) -> (ticket: UInt64, isGranted: Bool) {
+        let conflict = latestConflict(of: requests, before: lastTicket + 1)
+        let ticket = add(requests, isGranted: conflict == 0)
         if conflict != 0 { park(ticket, until: conflict) }
         return (ticket, conflict == 0)
     }
 
     /// - Returns: nil if the set cannot be granted immediately; the table is then unchanged.
-    package mutating func enterIfFree(_ claims: [PathLockRequest]) -> UInt64? {
-        guard latestConflict(of: claims, before: lastTicket + 1) == 0 else { return nil }
-        return add(claims, isGranted: true)
+    package mutating func enterIfFree(_ requests: [PathLockRequest]) -> UInt64? {
+        guard latestConflict(of: requests, before: lastTicket + 1) == 0 else { return nil }
+        return add(requests, isGranted: true)
     }
 
-    private mutating func add(_ claims: [PathLockRequest], isGranted: Bool) -> UInt64 {
+    private mutating func add(_ requests: [PathLockRequest], isGranted: Bool) -> UInt64 {
         lastTicket += 1
-        list.append(Entry(ticket: lastTicket, claims: claims, isGranted: isGranted))
+        list.append(Entry(ticket: lastTicket, requests: requests, isGranted: isGranted))
         if list.count > Self.listLimit { emptyList() }
         return lastTicket
     }
 
     private mutating func emptyList() {
         for entry in list {
-            for claim in entry.claims { add(claim, entry.ticket) }
+            for request in entry.requests { add(request, entry.ticket) }
             inTree[entry.ticket] = entry
         }
         list.removeAll(keepingCapacity: true)
@@ -107,7 +107,7 @@ package struct PathLockTable {
         if let index = indexInList(ticket) {
             parked = list.remove(at: index).parked
         } else if let entry = inTree.removeValue(forKey: ticket) {
-            for claim in entry.claims { remove(claim, ticket) }
+            for request in entry.requests { remove(request, ticket) }
             parked = entry.parked
         } else {
             return []
@@ -117,7 +117,7 @@ package struct PathLockTable {
         for waiter in parked {
             // A set that left while it was waiting is still listed in `parked` of the set it waited for.
             guard let waiting = entry(waiter) else { continue }
-            let conflict = latestConflict(of: waiting.claims, before: waiter)
+            let conflict = latestConflict(of: waiting.requests, before: waiter)
             if conflict == 0 {
                 grant(waiter)
                 granted.append(waiter)
@@ -128,40 +128,40 @@ package struct PathLockTable {
         return granted.sorted()
     }
 
-    /// Returns the latest ticket before `ticket` that has a request incompatible with any of `claims`; 0 if
+    /// Returns the latest ticket before `ticket` that has a request incompatible with any of `requests`; 0 if
     /// there is none.
-    private func latestConflict(of claims: [PathLockRequest], before ticket: UInt64) -> UInt64 {
+    private func latestConflict(of requests: [PathLockRequest], before ticket: UInt64) -> UInt64 {
         for other in list.reversed() where other.ticket < ticket {
-            for claim in other.claims where !claims.allSatisfy({ $0.isCompatible(with: claim) }) {
+            for request in other.requests where !requests.allSatisfy({ $0.isCompatible(with: request) }) {
                 return other.ticket
             }
         }
         if root.children.isEmpty, root.here.isEmpty { return 0 }
         // All tickets in the tree are smaller than those in the list.
-        return claims.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
+        return requests.reduce(0) { max($0, latestConflict(of: $1, before: ticket)) }
     }
 
     // MARK: Tree
 
-    /// Returns the latest ticket before `ticket` that is incompatible with `claim`; 0 if there is none.
-    private func latestConflict(of claim: PathLockRequest, before ticket: UInt64) -> UInt64 {
+    /// Returns the latest ticket before `ticket` that is incompatible with `request`; 0 if there is none.
+    private func latestConflict(of request: PathLockRequest, before ticket: UInt64) -> UInt64 {
         var node = root
-        var latest = node.here.latestConflict(before: ticket, with: claim.mode)
+        var latest = node.here.latestConflict(before: ticket, with: request.mode)
         var offset = 0
-        while let segment = claim.key.nextSegment(at: &offset) {
+        while let segment = request.key.nextSegment(at: &offset) {
             guard let child = node.children[segment] else { return latest }
             node = child
-            latest = max(latest, node.here.latestConflict(before: ticket, with: claim.mode))
+            latest = max(latest, node.here.latestConflict(before: ticket, with: request.mode))
         }
-        return max(latest, node.below.latestConflict(before: ticket, with: claim.mode))
+        return max(latest, node.below.latestConflict(before: ticket, with: request.mode))
     }
 
     /// - Parameter ticket: Not smaller than any ticket in the tree.
-    private func add(_ claim: PathLockRequest, _ ticket: UInt64) {
+    private func add(_ request: PathLockRequest, _ ticket: UInt64) {
         var node = root
         var offset = 0
-        while let segment = claim.key.nextSegment(at: &offset) {
-            node.below.add(ticket, claim.mode)
+        while let segment = request.key.nextSegment(at: &offset) {
+            node.below.add(ticket, request.mode)
             if let child = node.children[segment] {
                 node = child
             } else {
@@ -170,21 +170,21 @@ package struct PathLockTable {
                 node = child
             }
         }
-        node.here.add(ticket, claim.mode)
+        node.here.add(ticket, request.mode)
     }
 
     /// Removes the request, and the nodes that are no longer needed.
-    private func remove(_ claim: PathLockRequest, _ ticket: UInt64) {
+    private func remove(_ request: PathLockRequest, _ ticket: UInt64) {
         var node = root
         var offset = 0
         var steps: [(parent: Node, segment: SegmentKey)] = []
-        while let segment = claim.key.nextSegment(at: &offset) {
-            node.below.remove(ticket, claim.mode)
+        while let segment = request.key.nextSegment(at: &offset) {
+            node.below.remove(ticket, request.mode)
             steps.append((node, segment))
             guard let child = node.children[segment] else { return }
             node = child
         }
-        node.here.remove(ticket, claim.mode)
+        node.here.remove(ticket, request.mode)
         for step in steps.reversed() {
             guard node.here.isEmpty, node.below.isEmpty else { return }
             step.parent.children[step.segment] = nil

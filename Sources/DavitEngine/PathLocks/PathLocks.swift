@@ -23,11 +23,11 @@ package final class PathLocks: Sendable {
 
     package init() {}
 
-    /// Waits until all `claims` are granted. They may overlap each other.
+    /// Waits until all `requests` are granted. They may overlap each other.
     ///
     /// - Throws: `CancellationError` if the task is cancelled while waiting; its requests are then withdrawn.
-    package func acquire(_ claims: [PathLockRequest]) async throws(CancellationError) -> PathLock {
-        let (ticket, isGranted) = state.withLock { $0.table.enter(claims) }
+    package func acquire(_ requests: [PathLockRequest]) async throws(CancellationError) -> PathLock {
+        let (ticket, isGranted) = state.withLock { $0.table.enter(requests) }
         let pathLock = PathLock(ticket: ticket, pathLocks: self)
         if isGranted { return pathLock }
         let isHeld = await withTaskCancellationHandler {
@@ -70,16 +70,16 @@ package final class PathLocks: Sendable {
         for continuation in granted { continuation.resume(returning: true) }
     }
 
-    /// Runs `body` while all `claims` are held, and releases them however it ends.
+    /// Runs `body` while all `requests` are held, and releases them however it ends.
     ///
     /// - Parameter cancellation: The error to throw if the task is cancelled while waiting.
     package func withPathLock<R, E: Error>(
-        _ claims: [PathLockRequest], ifCancelled cancellation: @autoclosure () -> E,
+        _ requests: [PathLockRequest], ifCancelled cancellation: @autoclosure () -> E,
         _ body: () async throws(E) -> R
     ) async throws(E) -> R {
         let pathLock: PathLock
         do throws(CancellationError) {
-            pathLock = try await acquire(claims)
+            pathLock = try await acquire(requests)
         } catch {
             throw cancellation()
         }
@@ -87,13 +87,13 @@ package final class PathLocks: Sendable {
         return try await body()
     }
 
-    /// Same as ``withPathLock(_:ifCancelled:_:)`` with a synchronous `body`, but only if all `claims` can be
+    /// Same as ``withPathLock(_:ifCancelled:_:)`` with a synchronous `body`, but only if all `requests` can be
     /// granted immediately.
     /// - Returns: nil if they cannot be granted immediately, or if `body` returns nil.
     package func withPathLockIfFree<R, E: Error>(
-        _ claims: [PathLockRequest], _ body: () throws(E) -> R?
+        _ requests: [PathLockRequest], _ body: () throws(E) -> R?
     ) throws(E) -> R? {
-        guard let ticket = state.withLock({ $0.table.enterIfFree(claims) }) else { return nil }
+        guard let ticket = state.withLock({ $0.table.enterIfFree(requests) }) else { return nil }
         defer { leave(ticket) }
         return try body()
     }

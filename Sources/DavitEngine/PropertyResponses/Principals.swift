@@ -9,7 +9,7 @@ internal import DavitWebDAV
 /// resource can have the name of this collection. Principals support only the methods in
 /// ``AllowedMethods/principal``.
 struct Principals {
-    static let collection = ResourcePath(unchecked: Array(".davit-principalsfolder".utf8))
+    static let collection = ReservedCollection(".davit-principalsfolder")
 
     /// The href of the collection, percent-encoded, with a trailing slash.
     let collectionHref: [UInt8]
@@ -20,11 +20,11 @@ struct Principals {
 
     init(_ context: RequestContext) {
         var href = context.mountHref
-        PercentCoding.append(Self.collection, to: &href)
+        PercentCoding.append(Self.collection.path, to: &href)
         href.append(UInt8(ascii: "/"))
         collectionHref = href
         name = context.principal
-        user = context.principal.flatMap { Self.collection.appending(Array($0.utf8)) }
+        user = context.principal.flatMap { Self.collection.path.appending(Array($0.utf8)) }
     }
 
     /// The href of the client's principal, percent-encoded; nil without authentication, or if the name is not
@@ -73,14 +73,8 @@ struct Principals {
     /// Returns the principal, or the collection of principals, at a path; nil if the path is not in the
     /// namespace of principals.
     func resource(at path: ResourcePath) -> Resource? {
-        guard Self.isAbove(path) else { return nil }
-        if path == Self.collection { return .collection }
+        guard Self.collection.contains(path) else { return nil }
+        if path == Self.collection.path { return .collection }
         return path == user ? .user : .absent
-    }
-
-    /// Whether a path is in the namespace of principals.
-    static func isAbove(_ path: ResourcePath) -> Bool {
-        // Fast path: nearly all paths differ in their first byte.
-        path.bytes.first == UInt8(ascii: ".") && collection.contains(path)
     }
 }

@@ -96,14 +96,14 @@ package final class CrashRecovery: Sendable {
     /// hidden temporarily, and a crash can leave the destination unmapped.
     private func finishExchange(_ intent: RenameIntent) throws(StoreError) {
         guard intent.replaced != nil, try resources.identity(at: intent.destination) == nil,
-            let source = try standing(intent)
+            let source = try currentPath(of: intent)
         else { return }
         try resources.rename(source, toFree: intent.destination)
     }
 
     /// Returns the path at which an interrupted change left the moved resource: its source or its location in
     /// the trash, from which it was to be exchanged with the resource that it replaces; nil if it is at neither.
-    private func standing(_ intent: RenameIntent) throws(StoreError) -> ResourcePath? {
+    private func currentPath(of intent: RenameIntent) throws(StoreError) -> ResourcePath? {
         for path in [intent.source, intent.kept] {
             if let path, try resources.identity(at: path) == intent.moved { return path }
         }

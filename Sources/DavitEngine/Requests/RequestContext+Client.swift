@@ -3,12 +3,19 @@ internal import DavitServer
 internal import DavitStore
 
 extension RequestContext {
-    /// The client that is charged for what the server stores or holds because of this request.
-    var client: ClientKey { ClientKey(principal: principal, network: network) }
+    /// The client that is charged for what the server stores, holds or does because of this request.
+    var client: ClientKey { request.client }
 
     /// The network of the client if it is not authenticated; otherwise nil.
-    var network: String? {
-        principal == nil ? PeerNetwork.text(of: request.peerAddress) : nil
+    var network: String? { request.network }
+}
+
+extension HTTPRequest {
+    /// See ``RequestContext/client``.
+    var client: ClientKey { ClientKey(principal: principal, network: network) }
+
+    fileprivate var network: String? {
+        principal == nil ? PeerNetwork.text(of: peerAddress) : nil
     }
 }
 

@@ -165,8 +165,3 @@ final class RequestContext: Sendable {
         info.map { ($0.isCollection ? nil : $0.entityTag, $0.modified) }
     }
 }
-
-extension HTTPRequest {
-    /// The client that long work is charged to: the account if authenticated, otherwise the address.
-    var client: String { principal.map { "account " + $0 } ?? peerAddress }
-}

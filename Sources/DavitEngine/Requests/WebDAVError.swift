@@ -109,14 +109,7 @@ extension WebDAVError {
         }
     }
 
-    init(state error: StateError) {
-        switch error {
-        case .outOfSpace: self.init(.insufficientStorage, .sufficientDiskSpace)
-        case .propertiesTooLarge: self.init(.insufficientStorage, .quotaNotExceeded)
-        case .superseded: self.init(.conflict)
-        case .failed: self.init(.internalServerError)
-        }
-    }
+    init(state error: StateError) { self.init(store: StoreError(error)) }
 
     init(journal error: JournalError) {
         switch error {

@@ -16,10 +16,11 @@ struct PurgeMethod: ChangeMethod {
         ]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         guard change.target.info?.isCollection == true else { throw WebDAVError(.notFound) }
-        return []
     }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] { [] }
 
     var trashEntry: TrashEntry? { entry }
     var auditedOperation: AuditEvent.Operation? { .purge }
@@ -33,7 +34,9 @@ struct PurgeMethod: ChangeMethod {
 
     func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .purge }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] { TrashCan.claims(on: entry) }
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
+        TrashCan.pathLockRequests(on: entry)
+    }
 
     func commit(
         _ change: ChangeTarget, _ prepared: Void, guard: WriteGuard
@@ -50,7 +53,7 @@ struct PurgeMethod: ChangeMethod {
         _ outcome: (any DetachedTree)?, on change: ChangeTarget
     ) async throws(WebDAVError) -> HTTPResponse {
         if let outcome {
-            await share.work.cleanUpTree(for: change.context.request.client) { _ = outcome.destroy() }
+            await share.work.cleanUpTree(for: change.context.client) { _ = outcome.destroy() }
         }
         return HTTPResponse(status: .noContent)
     }

@@ -29,13 +29,11 @@ struct RestoreMethod: ChangeMethod {
         return rights
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
         guard let destination = change.destination else { throw WebDAVError(.notFound) }
-        switch destination.state {
-        case .missingAncestor: throw WebDAVError(.conflict)
-        case .unservable: throw WebDAVError(.forbidden)
-        case .mapped where !replaces || destination.path.isRoot: throw WebDAVError(store: .alreadyExists)
-        case .mapped, .unmapped: break
+        try destination.checkCreatable()
+        if destination.info != nil, !replaces || destination.path.isRoot {
+            throw WebDAVError(store: .alreadyExists)
         }
         try share.checkMovable(destination.path)
         if share.ruleMoves.hasRules(entry),
@@ -46,7 +44,10 @@ struct RestoreMethod: ChangeMethod {
         if !entry.isCollection, share.rules?.refuses(content: destination.path.name) == true {
             throw WebDAVError(.forbidden)
         }
-        return Transfer.effects(at: destination)
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        change.destination.map(Transfer.effects) ?? []
     }
 
     var trashEntry: TrashEntry? { entry }
@@ -63,8 +64,8 @@ struct RestoreMethod: ChangeMethod {
         MovedTree(path: entry.location, isCollection: entry.isCollection, depth: entry.path.depth)
     }
 
-    func claims(on change: ChangeTarget) -> [PathLockRequest] {
-        TrashCan.claims(on: entry)
+    func pathLockRequests(on change: ChangeTarget) -> [PathLockRequest] {
+        TrashCan.pathLockRequests(on: entry)
             + (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
@@ -86,7 +87,7 @@ struct RestoreMethod: ChangeMethod {
                 from: .trash(id: entry.id), to: .folder(destination.path)
             ) { () throws(StoreError) in
                 let replaced = try share.mover.rename(
-                    moved, from: ResourceLocation(entry.location), to: destination, isAsked: true,
+                    moved, from: ResourceLocation(entry.location), to: destination, isRequested: true,
                     change.context)
                 share.trash.versions.forget(entry.path)
                 // If the commit fails, a later commit or the next start drops the entry, because its file is no
@@ -109,7 +110,7 @@ struct RestoreMethod: ChangeMethod {
         switch outcome.replaced {
         case .nothing: break
         case .hidden(let tree):
-            await share.work.cleanUpTree(for: change.context.request.client) { _ = tree.destroy() }
+            await share.work.cleanUpTree(for: change.context.client) { _ = tree.destroy() }
         case .kept(let kept): await share.trashMaintenance.finish(kept: kept, &response, for: change.context)
         }
         response.fields.append(.location, change.context.href(of: change.destination?.path ?? path))

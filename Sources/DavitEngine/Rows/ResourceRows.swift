@@ -110,15 +110,3 @@ final class ResourceRows: Sendable {
             failure: "cannot delete the entry of a file that is not in the trash; retrying later")
     }
 }
-
-extension StoreError {
-    init(_ error: StateError) {
-        switch error {
-        case .outOfSpace: self = .outOfSpace
-        // A configured limit, not the capacity of the volume (RFC 4331 §6).
-        case .propertiesTooLarge: self = .quotaExceeded
-        case .superseded: self = .superseded
-        case .failed(let reason): self = .failed(reason: reason)
-        }
-    }
-}

@@ -69,7 +69,7 @@ final class SearchStream: BodyStream, Sendable {
 
     private func makeLongPiece() async throws(WebDAVError) {
         let hasBegun = state.withValue { $0.hasBegun }
-        try await share.work.runLong(for: context.request.client, hasBegun ? .continues : .begins) {
+        try await share.work.runLong(for: context.client, hasBegun ? .continues : .begins) {
             () throws(WebDAVError) in
             try self.state.withValue { writer throws(WebDAVError) in try writer.writePiece() }
         }

@@ -82,7 +82,7 @@ package final class TrashCan: Sendable {
     /// Returns the path locks needed to change an entry: exclusive for its location in the trash, shared for
     /// its original path. An entry is committed before its file is moved; until then, the change that moves
     /// the file holds a lock on the original path.
-    static func claims(on entry: TrashEntry) -> [PathLockRequest] {
+    static func pathLockRequests(on entry: TrashEntry) -> [PathLockRequest] {
         [
             PathLockRequest(path: entry.location, mode: .exclusive),
             PathLockRequest(path: entry.path, mode: .shared),
@@ -109,17 +109,17 @@ package final class TrashCan: Sendable {
     /// - Parameters:
     ///   - info: The resource to be removed.
     ///   - location: Its current location.
-    ///   - isAsked: Whether the user explicitly requested the replacement; the resource is then kept even if
+    ///   - isRequested: Whether the user explicitly requested the replacement; the resource is then kept even if
     ///     it is empty or a recent version exists.
     func reservation(
         _ info: ResourceInfo, at location: ResourceLocation, because reason: TrashEntry.Reason,
-        isAsked: Bool = false,
+        isRequested: Bool = false,
         _ context: RequestContext
     ) throws(StoreError) -> TrashReservation? {
         guard let limits, !MacMetadataName.isSidecar(location.path.name) else {
             return nil
         }
-        if reason == .overwritten, !info.isCollection, !isAsked {
+        if reason == .overwritten, !info.isCollection, !isRequested {
             // An empty file is usually a name reserved by LOCK or by a client that first creates an empty
             // file.
             if info.length == 0 { return nil }
@@ -157,11 +157,11 @@ package final class TrashCan: Sendable {
     /// Same as the other overload, for the resource that a change replaces at its destination; nil if the
     /// destination is free.
     func reservation(
-        replaced destination: Lookup, isAsked: Bool = false, _ context: RequestContext
+        replaced destination: Lookup, isRequested: Bool = false, _ context: RequestContext
     ) throws(StoreError) -> TrashReservation? {
         guard let info = destination.info else { return nil }
         return try reservation(
-            info, at: destination.location, because: .overwritten, isAsked: isAsked, context)
+            info, at: destination.location, because: .overwritten, isRequested: isRequested, context)
     }
 
     /// Logs, at most once an hour, that a resource is removed permanently because the trash is unavailable.

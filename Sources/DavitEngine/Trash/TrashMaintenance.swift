@@ -57,7 +57,7 @@ package final class TrashMaintenance: Sendable {
         // limit.
         guard isTooLarge else { return response.addRestoreHint(kept: entries) }
         let state = state
-        let left = await work.cleanUpTree(for: context.request.client) {
+        let left = await work.cleanUpTree(for: context.client) {
             self.trim()
             return entries.filter { (try? state.trashEntry($0.id)) != nil }
         }
@@ -162,7 +162,7 @@ package final class TrashMaintenance: Sendable {
     /// another change.
     @discardableResult
     private func withTrashed(_ entry: TrashEntry, _ body: (TrashEntry) -> Bool) -> Bool {
-        let result = pathLocks.withPathLockIfFree(TrashCan.claims(on: entry)) { () -> Bool? in
+        let result = pathLocks.withPathLockIfFree(TrashCan.pathLockRequests(on: entry)) { () -> Bool? in
             guard let current = try? state.trashEntry(entry.id) else { return false }
             return body(current)
         }
@@ -178,7 +178,4 @@ extension HTTPResponse {
         let ids = entries.prefix(32).map(\.id).joined(separator: ", ")
         fields.append(.davitTrash, ids)
     }
-
-    /// Adds the id of a trash entry, if any, to the response.
-    mutating func addRestoreHint(kept entry: TrashEntry?) { addRestoreHint(kept: entry.map { [$0] } ?? []) }
 }

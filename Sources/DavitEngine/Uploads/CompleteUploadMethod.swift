@@ -5,7 +5,7 @@ internal import DavitStore
 
 /// Completes an upload: its bytes become the content of the target, as in a PUT. All checks of a PUT are
 /// repeated.
-struct CompleteUploadMethod: ChangeMethod {
+struct CompleteUploadMethod: UploadingMethod {
     let share: Share
     let put: PutMethod
     let content: any UploadContent
@@ -18,22 +18,11 @@ struct CompleteUploadMethod: ChangeMethod {
         [.writing(change.target)]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        let effects = try put.effects(on: change)
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        try put.check(change)
         if needsFreeName, change.target.info != nil { throw WebDAVError(store: .alreadyExists) }
         try share.receiver.checkLength(content.length)
-        return effects
     }
-
-    var auditedOperation: AuditEvent.Operation? { .upload }
-    func describe(
-        _ outcome: PutMethod.Outcome, on change: ChangeTarget, in event: inout AuditEvent
-    ) -> Bool {
-        put.describe(outcome, on: change, in: &event)
-    }
-
-    func actionKind(on change: ChangeTarget) -> ShareAction.Kind? { .upload }
-    func content(of prepared: PreparedContent) -> PreparedContent? { prepared }
 
     func canReuse(_ prepared: PreparedContent, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         put.canReuse(prepared, from: first, in: change)
@@ -45,11 +34,5 @@ struct CompleteUploadMethod: ChangeMethod {
         _ change: ChangeTarget, _ prepared: PreparedContent, guard check: WriteGuard
     ) throws(WebDAVError) -> PutMethod.Outcome {
         try put.commit(change, prepared, guard: check)
-    }
-
-    func finish(_ outcome: PutMethod.Outcome, on change: ChangeTarget) async throws(WebDAVError)
-        -> HTTPResponse
-    {
-        try await put.finish(outcome, on: change)
     }
 }

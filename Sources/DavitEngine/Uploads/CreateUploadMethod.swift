@@ -28,16 +28,18 @@ struct CreateUploadMethod: ChangeMethod {
         [.writing(change.target)]
     }
 
-    func effects(on change: ChangeTarget) throws(WebDAVError) -> [WriteEffect] {
-        let effects = try put.effects(on: change)
+    func check(_ change: ChangeTarget) throws(WebDAVError) {
+        try put.check(change)
         if share.rules?.refuses(content: change.target.path.name) == true { throw WebDAVError(.forbidden) }
         if terms.options.contains(.choosesName), change.target.info != nil {
             throw WebDAVError(store: .alreadyExists)
         }
         try share.receiver.checkLength(terms.length ?? 0)
-        // A part has no target of its own; only the collection is checked.
-        return terms.options.contains(.isPart)
-            ? change.target.path.parent.map { [.member($0)] } ?? [] : effects
+    }
+
+    func effects(on change: ChangeTarget) -> [WriteEffect] {
+        // A part has no target of its own, so only the locks on the collection matter.
+        terms.options.contains(.isPart) ? [.member(change.target.path)] : put.effects(on: change)
     }
 
     /// Nil, because the upload is recorded when it is complete.

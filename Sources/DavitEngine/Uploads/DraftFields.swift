@@ -28,7 +28,7 @@ package struct DraftFields: Sendable {
     }
 
     /// Whether a request contains a completion field of the draft, and may therefore be part of an upload.
-    static func stand(in request: HTTPRequest) -> Bool {
+    static func arePresent(in request: HTTPRequest) -> Bool {
         request.contains(.uploadComplete) || request.contains(.uploadIncomplete)
     }
 

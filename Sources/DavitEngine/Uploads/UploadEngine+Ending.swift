@@ -28,7 +28,7 @@ extension UploadEngine {
             try session.upload.beginEnd(session.turn)
         }
         do throws(WebDAVError) {
-            try await share.work.runLong(for: context.request.client) { () throws(WebDAVError) in
+            try await share.work.runLong(for: context.client) { () throws(WebDAVError) in
                 for part in parts where part.progress.offset > 0 {
                     let source = try engine.open(part)
                     try engine.share.space.reserving(for: source.length, at: target) {
@@ -81,12 +81,12 @@ extension UploadEngine {
         guard let current = try await record(session.record.id) else { throw WebDAVError(.notFound) }
         let request = try UploadRecord.head(current.fieldLines, for: context.request)
         let put = try PutMethod(share: share, request: request, digests: digests)
-        let claims = put.upload.digests
-        if !claims.isEmpty {
-            let compare = { @Sendable () throws(WebDAVError) in try ending.isRight(claims) }
+        let expected = put.upload.digests
+        if !expected.isEmpty {
+            let compare = { @Sendable () throws(WebDAVError) in try ending.isRight(expected) }
             let isRight =
                 content.length > BlockingWork.sliceBytes
-                ? try await share.work.runLong(for: context.request.client, .begins, compare)
+                ? try await share.work.runLong(for: context.client, .begins, compare)
                 : try await share.work.run(compare)
             guard isRight else {
                 try await remove(session)

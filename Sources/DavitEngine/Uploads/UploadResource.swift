@@ -6,7 +6,7 @@ internal import DavitStore
 /// The name of this collection has the form that stores reserve for internal files, so that no resource can
 /// have it.
 enum UploadResource {
-    static let collection = ResourcePath(unchecked: Array(".davit-resumableuploads".utf8))
+    static let collection = ReservedCollection(".davit-resumableuploads")
     /// The media type of requests that append to an upload (draft §8).
     static let partialType: StaticString = "application/partial-upload"
     /// The corresponding media type in tus.
@@ -22,15 +22,9 @@ enum UploadResource {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// Whether the path belongs to the upload collection or to an upload.
-    static func isAbove(_ path: ResourcePath) -> Bool {
-        // Fast path: nearly all other paths differ in the first byte.
-        path.bytes.first == UInt8(ascii: ".") && collection.contains(path)
-    }
-
     /// Returns the id in the URL of an upload; nil for other paths, including the collection of uploads.
     static func id(at path: ResourcePath) -> String? {
-        guard path.isMember(of: collection) else { return nil }
+        guard path.isMember(of: collection.path) else { return nil }
         return String(decoding: path.name, as: UTF8.self)
     }
 }
@@ -38,7 +32,7 @@ enum UploadResource {
 extension RequestContext {
     /// Returns the URL of an upload for this client.
     func href(ofUpload id: String) -> [UInt8] {
-        href(of: UploadResource.collection) + Array("/\(id)".utf8)
+        href(of: UploadResource.collection.path) + Array("/\(id)".utf8)
     }
 }
 

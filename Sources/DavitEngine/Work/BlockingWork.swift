@@ -113,10 +113,10 @@ final class BlockingWork: Sendable {
     /// - Throws: any error that `body` throws; 503 with Retry-After if too much long work is waiting, or if the
     ///   task was cancelled.
     func runLong<T: Sendable>(
-        for client: String, _ stage: LongWorkStage = .begins,
+        for client: ClientKey, _ stage: LongWorkStage = .begins,
         _ body: @escaping @Sendable () throws(WebDAVError) -> T
     ) async throws(WebDAVError) -> T {
-        let result = await runner.runLong(for: client, stage) { () -> Result<T, WebDAVError> in
+        let result = await runner.runLong(for: client.text, stage) { () -> Result<T, WebDAVError> in
             self.result(of: body)
         }
         guard let result else { throw .busy }
@@ -165,9 +165,9 @@ final class BlockingWork: Sendable {
     /// - Returns: nil if the cleanup was skipped.
     @discardableResult
     func cleanUpTree<T: Sendable>(
-        for client: String, _ body: @escaping @Sendable () -> T
+        for client: ClientKey, _ body: @escaping @Sendable () -> T
     ) async -> T? {
-        await runner.runLong(for: client, .cleansUp) { self.cleanUpNow(body) } ?? nil
+        await runner.runLong(for: client.text, .cleansUp) { self.cleanUpNow(body) } ?? nil
     }
 
     /// - Returns: nil if the stores could not do it.

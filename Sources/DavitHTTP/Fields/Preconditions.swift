@@ -42,7 +42,7 @@ public enum Preconditions {
     }
 
     /// Whether the request has any precondition other than If-Range.
-    package static func stand(in request: HTTPRequest) -> Bool {
+    package static func arePresent(in request: HTTPRequest) -> Bool {
         request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince) || request.contains(.ifMatch)
             || request.contains(.ifUnmodifiedSince)
     }

@@ -33,7 +33,10 @@ public struct ResourcePath: Hashable, Sendable {
     public var isRoot: Bool { bytes.isEmpty }
 
     /// Whether all names are ASCII, which Unicode normalization leaves unchanged.
-    package var isASCII: Bool { bytes.allSatisfy { $0 < 0x80 } }
+    package var isASCII: Bool {
+        // Without a branch for each byte, so that the compiler can combine several bytes.
+        bytes.reduce(0) { $0 | $1 } < 0x80
+    }
 
     /// The last segment; empty for the root.
     public var name: ArraySlice<UInt8> {
@@ -92,6 +95,9 @@ public struct ResourcePath: Hashable, Sendable {
         guard other.bytes.count >= bytes.count, other.bytes.starts(with: bytes) else { return false }
         return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
     }
+
+    /// Whether one resource equals or contains the other.
+    package func overlaps(_ other: ResourcePath) -> Bool { contains(other) || other.contains(self) }
 
     /// Whether `collection` is the ``parent`` of this resource.
     public func isMember(of collection: ResourcePath) -> Bool {

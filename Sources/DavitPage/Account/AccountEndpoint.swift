@@ -105,7 +105,7 @@ extension AccountEndpoint: RequestAuthenticator {
         }
         let acceptsPasswords = authentication.acceptsPasswords
         guard acceptsPasswords || provider != nil else { return nil }
-        if let provider, isAskedForState(request) {
+        if let provider, isRequestForState(request) {
             return .response(
                 .ready(
                     json(.ok) {
@@ -139,7 +139,7 @@ extension AccountEndpoint: RequestAuthenticator {
     }
 
     /// Whether a script of the page asks how its user can sign in, or has signed in.
-    fileprivate func isAskedForState(_ request: HTTPRequest) -> Bool {
+    fileprivate func isRequestForState(_ request: HTTPRequest) -> Bool {
         request.method == .get && AccountRoute.matches(request) && request.wantsJSON
     }
 
@@ -209,7 +209,7 @@ package struct AccountPages: Middleware {
         guard AccountRoute.matches(request), let account = request.principal,
             request.identity.kind == .account
         else { return try next.respond(to: request) }
-        if endpoint.provider != nil, endpoint.isAskedForState(request) {
+        if endpoint.provider != nil, endpoint.isRequestForState(request) {
             return .ready(endpoint.json(.ok) { $0.member("user", account) })
         }
         if let page = endpoint.choosePage(for: request) { return .ready(page) }

@@ -3,24 +3,24 @@ package import DavitHTTP
 /// Verifies content against the digests that its sender specified, while the content arrives. Used by the
 /// task that reads the content.
 package final class DigestCheck: Sendable {
-    private let claims: [ContentDigest]
-    /// Whether a digest that this build supports cannot be computed, so that no claim may count as verified.
+    private let expected: [ContentDigest]
+    /// Whether a digest that this build supports cannot be computed, so that no digest may count as verified.
     private let hasFailed: Bool
     private let running: Exclusive<[RunningDigest]>
 
     /// Returns nil if there is nothing to verify: no digests, or none with an algorithm that this build
     /// supports.
-    package init?(_ claims: [ContentDigest]) {
+    package init?(_ expected: [ContentDigest]) {
         var running: [RunningDigest] = []
-        for claim in claims where !running.contains(where: { $0.algorithm == claim.algorithm }) {
-            if let digest = RunningDigest(claim.algorithm) { running.append(digest) }
+        for digest in expected where !running.contains(where: { $0.algorithm == digest.algorithm }) {
+            if let digest = RunningDigest(digest.algorithm) { running.append(digest) }
         }
-        hasFailed = claims.contains { claim in
-            RunningDigest.isAvailable(claim.algorithm)
-                && !running.contains { $0.algorithm == claim.algorithm }
+        hasFailed = expected.contains { digest in
+            RunningDigest.isAvailable(digest.algorithm)
+                && !running.contains { $0.algorithm == digest.algorithm }
         }
         if running.isEmpty, !hasFailed { return nil }
-        self.claims = claims.filter { claim in running.contains { $0.algorithm == claim.algorithm } }
+        self.expected = expected.filter { digest in running.contains { $0.algorithm == digest.algorithm } }
         self.running = Exclusive(running)
     }
 
@@ -35,6 +35,6 @@ package final class DigestCheck: Sendable {
     /// Whether the content matches its digests. Call once, after all content has been added.
     package func isRight() -> Bool {
         let made = running.withValue { $0.compactMap { $0.finish() } }
-        return !hasFailed && claims.allSatisfy { made.contains($0) }
+        return !hasFailed && expected.allSatisfy { made.contains($0) }
     }
 }

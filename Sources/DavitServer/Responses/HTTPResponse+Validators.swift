@@ -32,7 +32,7 @@ extension HTTPResponse {
     /// the response has a validator.
     package func conditional(for request: HTTPRequest) -> HTTPResponse {
         guard status == .ok, request.method == .get || request.method == .head,
-            fields.contains(.etag) || fields.contains(.lastModified), Preconditions.stand(in: request)
+            fields.contains(.etag) || fields.contains(.lastModified), Preconditions.arePresent(in: request)
         else { return self }
         let modified = fields.lastModified
         let outcome = Preconditions.evaluate(

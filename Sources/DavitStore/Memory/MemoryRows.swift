@@ -140,9 +140,7 @@ struct MemoryRows: Sendable {
     private mutating func moveRows(
         from source: ResourcePath, to destination: ResourcePath
     ) throws(StateError) {
-        guard !source.contains(destination), !destination.contains(source) else {
-            throw .overlap(source, destination)
-        }
+        if source.overlaps(destination) { throw .overlap(source, destination) }
         removeRows(under: destination)
         locks.removeAll { source.contains($0.root) }
         bindings = bindings.rebasingKeys(from: source, to: destination)

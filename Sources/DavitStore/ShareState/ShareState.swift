@@ -41,9 +41,8 @@ public protocol ShareState: AnyObject, Sendable {
     /// Returns the lock with `token`, or nil if it is unknown or has expired.
     func lock(for token: LockToken, now: Timestamp) -> Lock?
 
-    /// Returns the binding of the resource that the locks on `path` belong to, or nil if the path has no rows.
-    /// Locks whose binding does not match the resource at their root belong to another resource and must be
-    /// ignored.
+    /// Returns the binding of the resource that the locks on `path` belong to, or nil if the path has no rows. See
+    /// ``isInEffect(_:on:)``.
     func binding(ofLockRoot path: ResourcePath) -> Binding?
 
     /// Removes expired locks from the store and from memory. Costs one comparison if no lock has expired;
@@ -185,5 +184,14 @@ extension ShareState {
         of resources: [(path: ResourcePath, identity: ResourceIdentity)]
     ) throws(StateError) -> [[StoredProperty]] {
         try properties(of: resources, limitBytes: .max)
+    }
+}
+
+extension ShareState {
+    /// Whether a lock belongs to the resource at its root. A lock whose resource another program has replaced or removed
+    /// must be ignored.
+    /// - Parameter info: the resource at the root of the lock; nil if there is none.
+    package func isInEffect(_ lock: Lock, on info: ResourceInfo?) -> Bool {
+        info.map { binding(ofLockRoot: lock.root)?.holds(for: $0.identity) ?? false } ?? false
     }
 }

@@ -88,8 +88,10 @@ struct LockOracleTests {
         let share = try TestShare(before.folder, state: store)
         store.commitsLeft.store(0, ordering: .sequentiallyConsistent)
         share.resources.watch { call in
-            if case .members = call { return nil }
-            return .outOfSpace
+            switch call {
+            case .members, .nextMember: nil
+            default: .outOfSpace
+            }
         }
         let requests = Self.requests(oracle)
         for asker in Self.askers(oracle.locks) {

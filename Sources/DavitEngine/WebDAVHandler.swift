@@ -98,7 +98,7 @@ public struct WebDAVHandler: Handler {
         }
         if share.configuration.isReadOnly, !Self.isReading(request) { throw WebDAVError(.forbidden) }
         let context = try RequestContext(request, now: share.now())
-        if UploadResource.isAbove(context.path) {
+        if UploadResource.collection.contains(context.path) {
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
                     try await UploadMethods(share: share).respond(context)
@@ -121,7 +121,7 @@ public struct WebDAVHandler: Handler {
             }
         case .put where request.contains(.contentRange), .patch:
             return try ChangeCommitter(try PatchMethod(share: share, request: request), context).reply()
-        case .put where DraftFields.stand(in: request):
+        case .put where DraftFields.arePresent(in: request):
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
                     try await Self.putDraft(context, share)
@@ -159,7 +159,7 @@ public struct WebDAVHandler: Handler {
         case .post where request.contains(.tusResumable):
             return try await TusUploads(share: share).create(context)
         case .post:
-            if DraftFields.stand(in: request), PostMethod.addsMember(request),
+            if DraftFields.arePresent(in: request), PostMethod.addsMember(request),
                 let response = try await DraftUploads(share: share).addMember(context)
             {
                 return response
@@ -182,7 +182,7 @@ public struct WebDAVHandler: Handler {
     private static func isReading(_ request: HTTPRequest) -> Bool {
         switch request.method {
         case .get, .head, .options, .propfind, .report, .search: true
-        case .post where request.contains(.tusResumable) || DraftFields.stand(in: request): false
+        case .post where request.contains(.tusResumable) || DraftFields.arePresent(in: request): false
         case .post: request.query["action"].flatMap { FormAction(rawValue: $0) }?.isReading == true
         default: false
         }
