@@ -8,6 +8,8 @@ package struct ZIPLength: Sendable {
     private var contentEnd: Int64 = 0
     private var directoryBytes: Int64 = 0
     private var count = 0
+    /// Whether the length exceeds the maximum of a number.
+    private var isTooLong = false
 
     package init() {}
 
@@ -19,7 +21,10 @@ package struct ZIPLength: Sendable {
         let offset = contentEnd
         let name = Int64(entry.path.count)
         let isLong = entry.length > Self.limit32
-        contentEnd += 30 + name + Self.extraBytes + (isLong ? 20 : 0) + written
+        let end = contentEnd.addingReportingOverflow(written)
+        if end.overflow || end.partialValue > .max - (1 << 40) { isTooLong = true }
+        if isTooLong { return }
+        contentEnd = end.partialValue + 30 + name + Self.extraBytes + (isLong ? 20 : 0)
         // The data descriptor after the content: checksum and lengths.
         if entry.kind != .folder { contentEnd += isLong ? 24 : 16 }
         directoryBytes += 46 + name + Self.extraBytes
@@ -30,8 +35,9 @@ package struct ZIPLength: Sendable {
         count += 1
     }
 
-    /// The length of the entire file in bytes.
-    package var bytes: Int64 {
+    /// The length of the entire file in bytes; nil if it is too large, as it can be with sparse files.
+    package var bytes: Int64? {
+        if isTooLong { return nil }
         let needsZIP64 =
             directoryBytes > Self.limit32 || contentEnd > Self.limit32 || count > Int(UInt16.max)
         return contentEnd + directoryBytes + (needsZIP64 ? 56 + 20 : 0) + 22

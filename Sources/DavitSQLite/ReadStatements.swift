@@ -79,8 +79,10 @@ final class ReadStatements {
                 length, offset, is_unverified, is_complete, expiry, network
             FROM upload ORDER BY id
             """, on: connection)
+        // Unlike sum(), total() does not fail if the lengths of sparse files overflow. It is exact up to 8 PiB.
         trashTotals = Statement(
-            "SELECT count(*), coalesce(sum(length), 0), coalesce(max(number), 0) FROM trash", on: connection)
+            "SELECT count(*), CAST(min(total(length), 9e18) AS INTEGER), coalesce(max(number), 0) FROM trash",
+            on: connection)
         trashAfter = Statement(
             """
             SELECT number, id, path, place, inode, birth, deleted, principal, length, is_collection,

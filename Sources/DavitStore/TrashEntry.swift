@@ -140,7 +140,7 @@ public struct TrashedResource: Sendable {
 extension TrashTotals {
     mutating func add(_ entry: TrashEntry) {
         count += 1
-        bytes += entry.length ?? 0
+        addBytes(entry.length ?? 0)
         lastNumber = max(lastNumber, entry.number)
     }
 
@@ -148,13 +148,16 @@ extension TrashTotals {
     mutating func follow(_ change: StateChange) {
         switch change {
         case .putTrash(let entry): add(entry)
-        case .measureTrash(_, let length): bytes += length
+        case .measureTrash(_, let length): addBytes(length)
         case .dropTrash(let entry):
             count -= 1
-            bytes -= entry.length ?? 0
+            bytes = max(0, bytes - (entry.length ?? 0))
         default: break
         }
     }
+
+    /// Sparse files can have any length, so the sum stops at the maximum.
+    private mutating func addBytes(_ length: Int64) { bytes = bytes.addingClamped(length) }
 }
 
 extension StateChange {

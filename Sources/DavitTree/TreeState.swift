@@ -354,7 +354,7 @@ package final class TreeState: ShareState {
         return answer(TrashTotals()) { (session) throws(StoreError) in
             let result = try session.read(
                 """
-                SELECT count(*), coalesce(sum(length), 0)::bigint, coalesce(max(number), 0) FROM trash WHERE share = $1
+                SELECT count(*), least(coalesce(sum(length), 0), 9223372036854775807)::bigint, coalesce(max(number), 0) FROM trash WHERE share = $1
                 """, .integer(database.share))
             let read = try session.decode { () throws(PostgresError) in
                 TrashTotals(

@@ -125,7 +125,7 @@ package final class TreeStore: ResourceStore {
                     SELECT r.id, r.kind, r.length FROM tree t JOIN resource r ON r.share = $1 AND r.parent = t.id
                     WHERE t.kind = 0
                 )
-                SELECT coalesce(sum(length), 0)::bigint FROM tree
+                SELECT least(coalesce(sum(length), 0), 9223372036854775807)::bigint FROM tree
                 """, .integer(database.share), .integer(row.id))
             return try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
         }
@@ -148,7 +148,7 @@ package final class TreeStore: ResourceStore {
         return try database.session { (session) throws(StoreError) in
             let began = ContinuousClock.now
             let result = try session.read(
-                "SELECT coalesce(sum(length), 0)::bigint FROM blob WHERE share = $1",
+                "SELECT least(coalesce(sum(length), 0), 9223372036854775807)::bigint FROM blob WHERE share = $1",
                 .integer(database.share))
             let bytes = try session.decode { () throws(PostgresError) in try result.integer(0, 0) }
             let time = max(.seconds(10), (.now - began) * 100)

@@ -17,7 +17,7 @@ struct ZIPWriterTests {
     }
 
     /// Returns the written bytes, and the length computed by ``ZIPLength``.
-    static func write(_ entries: [(ZIPEntry, [UInt8])]) throws -> (bytes: [UInt8], counted: Int64) {
+    static func write(_ entries: [(ZIPEntry, [UInt8])]) throws -> (bytes: [UInt8], counted: Int64?) {
         let writer = try ZIPWriter()
         var length = ZIPLength()
         var bytes: [UInt8] = []

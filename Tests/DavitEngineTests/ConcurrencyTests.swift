@@ -1,6 +1,7 @@
 import DavitEngine
 import DavitHTTP
 import DavitStore
+import DavitSystem
 import DavitTesting
 import Synchronization
 import Testing
@@ -36,6 +37,81 @@ struct ConcurrencyTests {
             }
         }
         #expect(statuses == [201: 1, 423: 99])
+    }
+
+    /// A copy gets only properties of the resource that was copied, although another one takes its place before the copy is
+    /// published.
+    @Test func copyHasNoPropertiesOfAnotherResource() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir d; touch a b d/a d/b d/c") == 0)
+        for path in ["/a", "/b", "/d/a", "/d/b", "/d/c"] {
+            _ = try await share.client.send("PROPPATCH", path, text: setProperty("p", "of \(path)"))
+        }
+        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
+        share.resources.watch { call in
+            if call == .stageCopy {
+                isCopied.open()
+                mayPublish.wait()
+            }
+            return nil
+        }
+        let tree = Task { try await share.client.send("COPY", "/d", [("Destination", "/copy")]).status }
+        await isCopied.wait()
+        let over = [("Destination", "/d/a")]
+        #expect(try await share.client.send("MOVE", "/d/b", over).status == 204)
+        mayPublish.countDown()
+        #expect(try await tree.value == 201)
+        for (path, value) in [("/copy/a", nil), ("/copy/b", nil), ("/copy/c", "of /d/c")] {
+            let found = try await share.client.send(
+                "PROPFIND", path, [("Depth", "0")], text: askProperty("p"))
+            #expect(found.text.contains("200 OK") == (value != nil), "\(path): \(found.text)")
+            if let value { #expect(found.text.contains(value)) }
+        }
+    }
+
+    @Test func copyIsRepeatedIfAnotherResourceTakesThePlaceOfItsSource() async throws {
+        let share = try TestShare()
+        #expect(share.shell("echo a > a; echo b > b") == 0)
+        _ = try await share.client.send("PROPPATCH", "/b", text: setProperty("p", "of b"))
+        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
+        share.resources.watch { call in
+            if call == .stageCopy {
+                isCopied.open()
+                mayPublish.wait()
+            }
+            return nil
+        }
+        let copy = Task { try await share.client.send("COPY", "/a", [("Destination", "/copy")]) }
+        await isCopied.wait()
+        #expect(try await share.client.send("MOVE", "/b", [("Destination", "/a")]).status == 204)
+        mayPublish.countDown()
+        let refused = try await copy.value
+        #expect(refused.status == 503 && refused["Retry-After"] == "1")
+        #expect(share.names() == ["a"])
+    }
+
+    /// The content of a resource may change while it is copied; its properties remain those of the same resource.
+    @Test func copyKeepsPropertiesIfTheContentOfItsSourceIsReplaced() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "old")
+        _ = try await share.client.send("PROPPATCH", "/a", text: setProperty("p", "of a"))
+        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
+        share.resources.watch { call in
+            if call == .stageCopy {
+                isCopied.open()
+                mayPublish.wait()
+            }
+            return nil
+        }
+        let copy = Task { try await share.client.send("COPY", "/a", [("Destination", "/copy")]).status }
+        await isCopied.wait()
+        #expect(try await share.client.send("PUT", "/a", text: "new").status == 204)
+        mayPublish.countDown()
+        #expect(try await copy.value == 201)
+        #expect(try await share.text("/copy") == "old")
+        let found = try await share.client.send(
+            "PROPFIND", "/copy", [("Depth", "0")], text: askProperty("p"))
+        #expect(found.text.contains("of a"))
     }
 
     @Test func stalledPutBlocksNoOtherRequest() async throws {

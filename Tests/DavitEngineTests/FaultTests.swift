@@ -225,6 +225,27 @@ struct FaultTests {
         #expect(try await share.client.send("PROPFIND", "/").status == 503)
     }
 
+    /// A folder that was removed or replaced by a file after it was found does not exist.
+    @Test(arguments: [StoreError.notFound, .wrongKind, .missingAncestor])
+    func vanishedFolderIsNotFound(_ error: StoreError) async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("MKCOL", "/d")
+        share.resources.watch { call in
+            if case .members(let path) = call, !path.isRoot { return error }
+            return nil
+        }
+        #expect(try await share.client.send("PROPFIND", "/d", [("Depth", "1")]).status == 404)
+        #expect(try await share.client.send("PROPFIND", "/").status == 207)
+    }
+
+    /// The log contains the reason of an error for which the response has only a status.
+    @Test func reasonOfAnInternalErrorIsReported() async throws {
+        let share = try TestShare()
+        share.resources.watch { $0 == .createCollection ? .failed(reason: "broken disk") : nil }
+        #expect(try await share.client.send("MKCOL", "/d").status == 500)
+        #expect(share.reports == ["MKCOL /d failed: broken disk"])
+    }
+
     @Test(arguments: [
         ("PUT /new", [], "mine", 204), ("PUT /new", [("If-None-Match", "*")], "theirs", 412),
         ("MKCOL /new", [], "theirs", 405), ("LOCK /new", [], "theirs", 200),

@@ -116,6 +116,26 @@ struct LargePropertyTests {
         #expect(share.share.largeReads.waitingCount == 0)
     }
 
+    /// The locks on a resource count like its properties, also for the members of a locked collection.
+    @Test func slowReadersOfManyLocksAreLimited() async throws {
+        let share = try TestShare { $0.largeReadLimit = 1 }
+        #expect(share.shell("mkdir -p d; touch d/a d/b d/c") == 0)
+        let name = String(repeating: "n", count: 8_000)
+        let body = lockBody(scope: "shared").replacing(">me<", with: ">\(name)<")
+        for _ in 0..<9 { #expect(try await share.client.send("LOCK", "/d", text: body).status == 200) }
+        var slow: Reader? = try await Reader(share, "/d/a", depth: "0", principal: "anna")
+        #expect(slow != nil)
+        let executor = TestExecutor()
+        let waiting = executor.start { try await Reader(share, "/d", depth: "1", principal: "bert").all() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReads.waitingCount == 1)
+        slow = nil
+        let text = try await waiting.value
+        #expect(text.hasSuffix("</D:multistatus>"))
+        #expect(text.ranges(of: "<D:response>").count == 4)
+        #expect(text.ranges(of: name).count == 36)
+    }
+
     /// The limit applies to all clients together, and an abandoned response releases its slot.
     @Test func slowReadersOfAllClientsAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }

@@ -127,6 +127,21 @@ struct RequestLimitTests {
         }
     }
 
+    /// Several spellings of a resource count several times, but repetitions of one do not.
+    @Test func taggedResourcesAreLimited() async throws {
+        let share = try TestShare()
+        _ = try await share.client.send("PUT", "/a", text: "x")
+        for (count, status) in [(64, 412), (65, 431)] as [(Int, UInt16)] {
+            let field = (0..<count).map { "</a\($0)> (<x:>)" }.joined(separator: " ")
+            for method in ["GET", "PUT", "DELETE", "PROPFIND"] {
+                let body = method == "PUT" ? Array("y".utf8) : nil
+                let repeated = field + " </a1> (<y:>)"
+                let response = try await share.client.send(method, "/a", [("If", repeated)], body: body)
+                #expect(response.status == status, "\(method)")
+            }
+        }
+    }
+
     // MARK: Events
 
     /// Up to 1,024 names that changed since an event ID are sent; for more, the client must list the folder

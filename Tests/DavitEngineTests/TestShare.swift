@@ -31,6 +31,7 @@ final class TestShare: Sendable {
     /// Retained until the test ends.
     private let mountedFolders: [TemporaryFolder]
     private let work: TestWork
+    private let log = Log()
     private let clock: Mutex<Timestamp>
 
     /// - Parameters:
@@ -76,7 +77,8 @@ final class TestShare: Sendable {
         clock = Mutex(Timestamp(seconds: 1_800_000_000))
         share = Share(
             resources: resources, state: state, journal: journal, work: work,
-            configuration: configuration, now: { now.value() }, report: { _ in }, limitLog: limitLog)
+            configuration: configuration, now: { now.value() },
+            report: { [log] text in log.texts.withLock { $0.append(text) } }, limitLog: limitLog)
         client = TestClient(WebDAVHandler(share: share, page: nil))
         now.value = { [unowned self] in clock.withLock { $0 } }
         share.recovery.removesLeftovers()
@@ -85,6 +87,8 @@ final class TestShare: Sendable {
 
     deinit { journal?.close() }
 
+    /// What the share has reported to the log.
+    var reports: [String] { log.texts.withLock { $0 } }
     /// The number of jobs passed to another thread.
     var hopCount: Int { work.count.load(ordering: .relaxed) }
     /// The numbers of the sequences of all jobs that belong to one, in order.
@@ -103,6 +107,10 @@ final class TestShare: Sendable {
     func shell(_ commands: String) -> Int32 {
         unsafe system("cd '\(folder.path)' && { \(commands); } 2>/dev/null")
     }
+}
+
+private final class Log: Sendable {
+    let texts = Mutex<[String]>([])
 }
 
 /// The clock of a share, which is set once, before the first request.

@@ -190,6 +190,20 @@ struct CopyTests {
         }
     }
 
+    /// ext4 reports a file as stale that is removed while it is opened.
+    @Test func copyOfAFileThatVanishesCanBeRepeated() throws {
+        let sandbox = try Sandbox()
+        try sandbox.write("file", "1")
+        let store = try sandbox.store()
+        for call in ["openat", "openat2"] {
+            withFaults(FaultPlan(failCalls: [call: Errno.stale])) {
+                _ = #expect(throws: StoreError.busy, "\(call)") {
+                    try store.stageCopy(of: resource("file"), for: resource("x"), includesMembers: true)
+                }
+            }
+        }
+    }
+
     @Test func tenThousandLevelsAreCopiedAndRemoved() throws {
         let sandbox = try Sandbox(on: .memory)
         try sandbox.makeDeepTree("deep", levels: 10_000)

@@ -16,6 +16,7 @@ enum Errno {
     static let again = EAGAIN
     static let access = EACCES
     static let io = EIO
+    static let stale = ESTALE
     static let noSpace = ENOSPC
     static let overQuota = EDQUOT
     static let crossVolume = EXDEV

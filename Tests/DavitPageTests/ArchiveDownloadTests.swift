@@ -44,6 +44,14 @@ struct ArchiveDownloadTests {
         #expect(ShellCommand.run("cd '\(folder.path)' && { \(commands); }")?.status == 0)
     }
 
+    @Test func sizesOfSparseFilesDoNotOverflow() async throws {
+        let page = try TestPage(in: "/dev/shm")
+        let run = ShellCommand.run("cd '\(page.folder.path)' && truncate -s \(1 << 62) a b c")
+        #expect(run?.status == 0)
+        let response = try await page.client.send("HEAD", "/?archive")
+        #expect(response["Davit-Archive"] == "files=3, folders=1, bytes=\(Int64.max)")
+    }
+
     @Test func archiveContainsAFolderOfTheSameName() async throws {
         try shell(
             "mkdir -p 'my files/sub/none'; echo a > 'my files/a.txt'; echo b > 'my files/sub/ü'; echo c > c")

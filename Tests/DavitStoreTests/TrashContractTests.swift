@@ -52,6 +52,22 @@ struct TrashContractTests {
         #expect(try store.trashTotals() == TrashTotals(count: 3, bytes: 75, lastNumber: 9))
     }
 
+    /// Sparse files can have any length.
+    @Test(arguments: StateBackend.allCases)
+    func totalOfHugeLengthsIsLimited(_ backend: StateBackend) throws {
+        let folder = try TemporaryFolder()
+        let store = try backend.makeStore(in: folder)
+        let state = try IndexedShareState(store: store)
+        let entries = (1...3).map { Self.entry($0, length: 1 << 62) }
+        try state.commit(entries.map { .putTrash($0) })
+        #expect(state.trashTotals.bytes == .max)
+        #expect(try store.trashTotals().bytes >= 9_000_000_000_000_000_000)
+        #expect(try IndexedShareState(store: store).trashTotals.count == 3)
+        try state.commit(entries.map { .dropTrash($0) })
+        #expect(state.trashTotals.bytes == 0)
+        #expect(try store.trashTotals().bytes == 0)
+    }
+
     /// A transaction that adds an existing entry is rolled back.
     @Test(arguments: StateBackend.allCases)
     func duplicateEntryIsRefused(_ backend: StateBackend) throws {

@@ -43,27 +43,31 @@ struct WriteGuard: Sendable {
     /// - Throws: 412 if `If` is present and none of its lists is true.
     func checkIf(target: ResourceInfo?, path: ResourcePath) throws(WebDAVError) {
         guard let header = context.ifHeader else { return }
+        if wait == .never, context.submittedTokens.count > Self.inlineTokenLimit {
+            throw WebDAVError(store: .wouldBlock)
+        }
+        let submitted = try submittedLocks()
         let holds = try header.evaluate { tag throws(WebDAVError) in
-            try state(ofTag: tag, target: target, path: path)
+            try state(ofTag: tag, target: target, path: path, submitted)
         }
         guard holds else { throw WebDAVError(.preconditionFailed) }
     }
 
     private func state(
-        ofTag tag: String?, target: ResourceInfo?, path: ResourcePath
+        ofTag tag: String?, target: ResourceInfo?, path: ResourcePath, _ submitted: [Lock]
     ) throws(WebDAVError) -> IfHeader.ResourceState {
-        guard let tag else { return try state(at: path, info: target) }
+        guard let tag else { return try state(at: path, info: target, submitted) }
         guard let tagged = share.urls.path(ofReference: tag, in: context) else { return .unmapped }
         let lookup = try storing { () throws(StoreError) in
             try share.lookup.taggedResource(at: tagged, wait: wait)
         }
-        return try state(at: lookup.path, info: lookup.info)
+        return try state(at: lookup.path, info: lookup.info, submitted)
     }
 
-    private func state(at path: ResourcePath, info: ResourceInfo?) throws(WebDAVError)
-        -> IfHeader.ResourceState
-    {
-        var tokens = Set(try locks(covering: path).map(\.token.uri))
+    private func state(
+        at path: ResourcePath, info: ResourceInfo?, _ submitted: [Lock]
+    ) throws(WebDAVError) -> IfHeader.ResourceState {
+        var tokens = Set(submitted.lazy.filter { $0.covers(path) }.map(\.token.uri))
         if info?.isCollection == true {
             tokens.formUnion(
                 try share.journal?.currentSyncTokens(
@@ -71,6 +75,19 @@ struct WriteGuard: Sendable {
         }
         let tag = info.flatMap { $0.isCollection ? nil : $0.entityTag }
         return IfHeader.ResourceState(tokens: tokens, entityTag: tag)
+    }
+
+    /// The maximum number of submitted tokens that are checked on the event loop.
+    private static let inlineTokenLimit = 32
+
+    /// Returns the locks in effect whose tokens occur in `If`. Other locks do not matter to its conditions, and there can
+    /// be many on a path.
+    private func submittedLocks() throws(WebDAVError) -> [Lock] {
+        guard share.state.hasLocks else { return [] }
+        return try inEffect(
+            context.submittedTokens.compactMap {
+                share.state.lock(for: LockToken(uri: $0), now: context.now)
+            })
     }
 
     /// Checks that the lock owner has submitted the token of each conflicting lock (RFC 4918 §6.4, §7); of several
@@ -161,8 +178,13 @@ struct WriteGuard: Sendable {
     private func inEffect(_ locks: [Lock]) throws(WebDAVError) -> [Lock] {
         try storing { () throws(StoreError) in
             var inEffect: [Lock] = []
-            for lock in locks where share.state.isInEffect(lock, on: try info(at: lock.root)) {
-                inEffect.append(lock)
+            // Locks on one resource follow each other, and belong to the same resource.
+            var last: (root: ResourcePath, isInEffect: Bool)?
+            for lock in locks {
+                if last?.root != lock.root {
+                    last = (lock.root, share.state.isInEffect(lock, on: try info(at: lock.root)))
+                }
+                if last?.isInEffect == true { inEffect.append(lock) }
             }
             return inEffect
         }

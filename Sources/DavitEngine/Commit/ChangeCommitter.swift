@@ -33,8 +33,16 @@ struct ChangeCommitter<Method: ChangeMethod>: Sendable {
     /// Runs all steps.
     func run() async throws(WebDAVError) -> HTTPResponse {
         do throws(WebDAVError) { return try await runSteps() } catch {
-            audit(error)
+            reportFailure(error)
             throw error
+        }
+    }
+
+    /// Records a refusal in the audit log, and the reason of an internal error in the log.
+    private func reportFailure(_ error: WebDAVError) {
+        audit(error)
+        if let failure = error.failure {
+            share.report("\(context.request.method.rawValue) \(context.path) failed: \(failure)")
         }
     }
 
@@ -389,7 +397,7 @@ extension ChangeCommitter {
             if let response { return .ready(response) }
             prepared = arrived
         } catch {
-            audit(error)
+            reportFailure(error)
             throw error
         }
         return .pending { () async throws(HTTPError) in
@@ -408,7 +416,7 @@ extension ChangeCommitter {
         do throws(WebDAVError) {
             return try await finish(try await commitInOneJob(prepared, from: expectedTarget()))
         } catch {
-            audit(error)
+            reportFailure(error)
             throw error
         }
     }

@@ -24,14 +24,16 @@ final class ResourceMover: Sendable {
 
     /// Publishes a finished copy at the destination, with the properties of its source (RFC 4918 §9.8.2). Replaces the
     /// existing resource, if any.
+    /// - Parameter watch: has watched the records of the source since before it was copied.
     /// - Returns: the trash entry of the replaced resource; nil if none was replaced or it was not kept.
     func swapIn(
-        _ staged: any StagedTree, from source: ResourcePath, to destination: Lookup, _ context: RequestContext
+        _ staged: any StagedTree, from source: ResourcePath, _ watch: RecordWatch?, to destination: Lookup,
+        _ context: RequestContext
     ) throws(WebDAVError) -> TrashEntry? {
         let old = destination.info
         return try storing { () throws(StoreError) in
             try reservingTrashIfPossible(replaced: destination, context) { (reservation) throws(StoreError) in
-                let rows = try copiedRows(of: source, in: staged, isMove: false)
+                let rows = try copiedRows(of: source, watch, in: staged, isMove: false)
                 if reservation == nil, rows.isEmpty && !state.hasRows(atOrUnder: destination.path) {
                     guard let old else {
                         try staged.publish(isReplacing: false)
@@ -135,7 +137,7 @@ final class ResourceMover: Sendable {
                 id: state.nextIntentID(), source: staged.path, destination: destination.path,
                 moved: staged.info.identity, replaced: destination.info?.identity, isCopy: true,
                 origin: origin, kept: reservation?.entry.location)
-            let rows = try copiedRows(of: source, in: staged, isMove: true)
+            let rows = try copiedRows(of: source, nil, in: staged, isMove: true)
             try intents.perform(intent, rows: rows, reservation: reservation?.entry) {
                 () throws(StoreError) in
                 try Self.publish(staged, isReplacing: isReplacing, reservation)
@@ -159,11 +161,12 @@ final class ResourceMover: Sendable {
     /// Digests are not copied: they are bound to the entity tag of the source, which may also have changed while it was
     /// read. A copy gets a new creation date (RFC 4918 §15.1); a moved resource keeps its creation date.
     private func copiedRows(
-        of source: ResourcePath, in staged: any StagedTree, isMove: Bool
+        of source: ResourcePath, _ watch: RecordWatch?, in staged: any StagedTree, isMove: Bool
     ) throws(StoreError) -> [StateChange] {
         var rows: [StateChange] = []
         let left: [LiveProperty] = isMove ? [.checksums] : [.checksums, .creationdate]
-        for (path, binding) in state.pathsWithProperties(under: source) {
+        for (path, binding) in state.pathsWithProperties(under: source)
+        where watch?.isReplaced(at: path) != true {
             let current = try resources.lookup(path, last: .notFollowed, wait: .allowed).info
             guard let current, binding.holds(for: current.identity) else { continue }
             guard let copy = try staged.identity(ofCopyOf: path) else { continue }

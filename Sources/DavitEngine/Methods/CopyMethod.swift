@@ -9,6 +9,12 @@ internal import DavitWebDAV
 /// The copy is built in a staging area and then swapped in. A partial copy is discarded if it would replace an
 /// existing destination, and published otherwise (§9.8.3).
 struct CopyMethod: ChangeMethod {
+    struct Prepared: Sendable {
+        let staged: any StagedTree
+        /// Has watched the records of the source since before it was copied.
+        let watch: RecordWatch?
+    }
+
     struct Outcome: Sendable {
         let staged: any StagedTree
         /// The trash entry of the replaced resource, if any.
@@ -57,18 +63,21 @@ struct CopyMethod: ChangeMethod {
             + (change.destination.map { [PathLockRequest(path: $0.path, mode: .exclusive)] } ?? [])
     }
 
-    func canReuse(_ prepared: any StagedTree, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
+    func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         guard let old = first.destination, let new = change.destination else { return false }
+        // Another resource has taken the place of the one that was copied, or that one had other properties.
+        if prepared.watch?.isReplaced(at: change.target.path) == true { return false }
         return change.target.path == first.target.path && new.path.isRespelling(of: old.path)
     }
 
-    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> any StagedTree {
+    func prepare(_ change: ChangeTarget) async throws(WebDAVError) -> Prepared {
         guard let destination = change.destination else { throw WebDAVError(.conflict) }
         let (share, resources, source) = (share, share.resources, change.target.path)
         let includesMembers = transfer.depth == .infinity
         let limit = DepthLimit(of: share).heightLimit(at: destination.path)
-        let stage = { @Sendable () throws(WebDAVError) -> any StagedTree in
-            try storing { () throws(StoreError) in
+        let stage = { @Sendable () throws(WebDAVError) -> Prepared in
+            let watch = share.state.watchRecords(under: source)
+            let staged = try storing { () throws(StoreError) in
                 try share.space.stagingCopy(
                     of: source, for: destination.path, includesMembers: includesMembers
                 ) { () throws(StoreError) in
@@ -77,6 +86,7 @@ struct CopyMethod: ChangeMethod {
                         heightLimit: limit)
                 }
             }
+            return Prepared(staged: staged, watch: watch)
         }
         guard
             change.target.info.map({
@@ -88,17 +98,19 @@ struct CopyMethod: ChangeMethod {
     }
 
     func commit(
-        _ change: ChangeTarget, _ staged: any StagedTree, guard: WriteGuard
+        _ change: ChangeTarget, _ prepared: Prepared, guard: WriteGuard
     ) throws(WebDAVError) -> Outcome {
+        let staged = prepared.staged
         guard let destination = change.destination else { throw WebDAVError(.conflict) }
         if !staged.failures.isEmpty && destination.info != nil { return Outcome(staged: staged) }
         staged.destination = destination.path
-        let kept = try share.mover.swapIn(staged, from: change.target.path, to: destination, change.context)
+        let kept = try share.mover.swapIn(
+            staged, from: change.target.path, prepared.watch, to: destination, change.context)
         return Outcome(staged: staged, kept: kept)
     }
 
-    func discard(_ staged: any StagedTree, for change: ChangeTarget) async {
-        await remove(staged, change, isTree: staged.info.isCollection)
+    func discard(_ prepared: Prepared, for change: ChangeTarget) async {
+        await remove(prepared.staged, change, isTree: prepared.staged.info.isCollection)
     }
 
     private func remove(_ staged: any StagedTree, _ change: ChangeTarget, isTree: Bool) async {

@@ -174,7 +174,7 @@ private struct PropFindWriter {
     ///   sent yet.
     private mutating func begin() throws(WebDAVError) {
         let start = start
-        let known = try storing { () throws(StoreError) in
+        let known = try reading { () throws(StoreError) in
             try responses.boundedProperties(at: start.target, of: start.info)
         }
         guard let properties = known else { return }
@@ -184,7 +184,7 @@ private struct PropFindWriter {
             try responses.write(start.member, at: start.target, properties: properties)
             if start.hasMembers { responses.omitRights(ofMembersOf: start.target) }
         }
-        if start.hasMembers { try storing { () throws(StoreError) in try traversal.begin(at: start) } }
+        if start.hasMembers { try reading { () throws(StoreError) in try traversal.begin(at: start) } }
     }
 
     private mutating func end() {

@@ -162,7 +162,7 @@ extension PageContext {
     /// - Throws: 404 if the path does not identify a collection.
     init(to context: RequestContext, _ share: Share) async throws(WebDAVError) {
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
-            try storing { () throws(StoreError) in try share.lookup.resource(at: context.path, wait: wait) }
+            try reading { () throws(StoreError) in try share.lookup.resource(at: context.path, wait: wait) }
         }
         guard lookup.info?.isCollection == true else { throw WebDAVError(.notFound) }
         self.init(context, target: lookup.path, share: share)
@@ -194,7 +194,7 @@ public final class MemberReader: Sendable {
         _ body: @escaping @Sendable () throws(StoreError) -> T
     ) async throws(HTTPError) -> T {
         do throws(WebDAVError) {
-            return try await share.work.run { () throws(WebDAVError) in try storing(body) }
+            return try await share.work.run { () throws(WebDAVError) in try reading(body) }
         } catch {
             throw HTTPError(error.status, "The folder could not be read.")
         }

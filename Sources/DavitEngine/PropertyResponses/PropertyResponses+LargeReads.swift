@@ -9,13 +9,16 @@ extension PropertyResponses {
     static let unreservedBytes = 64 << 10
 
     /// Returns the dead properties of `resources` in order, up to a total size of ``unreservedBytes``. If those
-    /// of the first resource exceed this limit, returns only them, which requires a slot.
+    /// of the first resource exceed this limit, returns only them, which requires a slot. The locks on the resources count,
+    /// too.
     ///
     /// - Returns: an empty array, with ``needsSlot`` set, if the first resource exceeds the limit and the
     ///   response has no slot.
     func boundedProperties(
         of resources: [(path: ResourcePath, identity: ResourceIdentity)]
     ) throws(StoreError) -> [[StoredProperty]] {
+        let resources = withoutExcessiveLocks(resources)
+        if resources.isEmpty { return [] }
         guard plan.wantsDead else { return Array(repeating: [], count: resources.count) }
         let found = try properties(of: resources, limitBytes: Self.unreservedBytes)
         guard found.isEmpty, let first = resources.first else { return found }
@@ -31,8 +34,27 @@ extension PropertyResponses {
     func boundedProperties(
         at path: ResourcePath, of info: ResourceInfo
     ) throws(StoreError) -> [StoredProperty]? {
-        guard plan.wantsDead, share.state.hasRows(at: path) else { return [] }
+        guard plan.wantsDead && share.state.hasRows(at: path) || canHaveExcessiveLocks else { return [] }
         return try boundedProperties(of: [(path, info.identity)]).first
+    }
+
+    /// Whether the locks on one resource can exceed ``unreservedBytes``.
+    var canHaveExcessiveLocks: Bool { plan.wantsLocks && share.state.lockBytes > Self.unreservedBytes }
+
+    /// Returns the first of `resources` whose locks do not exceed ``unreservedBytes`` in total, or all if the response has a
+    /// slot. Sets ``needsSlot`` if the locks on the first one exceed the limit.
+    private func withoutExcessiveLocks(
+        _ resources: [(path: ResourcePath, identity: ResourceIdentity)]
+    ) -> [(path: ResourcePath, identity: ResourceIdentity)] {
+        guard canHaveExcessiveLocks, slot == nil else { return resources }
+        var bytes = 0
+        let bounded = resources.prefix { resource in
+            bytes += share.state.locks(covering: resource.path, now: check.context.now)
+                .reduce(0) { $0 + $1.chargedBytes }
+            return bytes <= Self.unreservedBytes
+        }
+        needsSlot = bounded.isEmpty && !resources.isEmpty
+        return Array(bounded)
     }
 
     func use(_ taken: ClientSlots.Slot) {

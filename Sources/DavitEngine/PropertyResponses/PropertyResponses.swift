@@ -104,9 +104,9 @@ final class PropertyResponses {
         }
     }
 
-    /// Whether dead properties are requested and resources below `path` have any.
+    /// Whether ``boundedProperties(of:)`` must be called for resources below `path`.
     func hasProperties(below path: ResourcePath) -> Bool {
-        plan.wantsDead && share.state.hasProperties(below: path)
+        plan.wantsDead && share.state.hasProperties(below: path) || canHaveExcessiveLocks
     }
 
     /// Writes the properties of a resource and ends its `response` element, which the caller has begun.

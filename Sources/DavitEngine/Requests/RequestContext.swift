@@ -126,10 +126,21 @@ final class RequestContext: Sendable {
 
     private static func ifHeader(of request: HTTPRequest) throws(WebDAVError) -> IfHeader? {
         guard let field = request.combinedBytes(of: .if) else { return nil }
-        do throws(IfHeader.ParseError) { return try IfHeader(parsing: field.span) } catch {
+        let header: IfHeader
+        do throws(IfHeader.ParseError) { header = try IfHeader(parsing: field.span) } catch {
             throw WebDAVError(.badRequest)
         }
+        // Each tag requires a lookup, which in a folder with very many names can take long.
+        if header.lists.count > taggedResourceLimit,
+            Set(header.lists.lazy.compactMap(\.resourceTag)).count > taggedResourceLimit
+        {
+            throw WebDAVError(.fieldsTooLarge)
+        }
+        return header
     }
+
+    /// The maximum number of different Resource-Tags in `If`.
+    private static let taggedResourceLimit = 64
 
     /// The part of the target below ``mount`` as the client spelled it, escaped for use in an href. Computed on each
     /// access.

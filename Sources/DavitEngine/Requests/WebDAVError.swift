@@ -16,6 +16,8 @@ struct WebDAVError: Error {
     /// The resource to be created exists, or was created after it was looked up. The request can be retried
     /// with a new lookup or another name.
     var lostRace = false
+    /// Why the server failed, for the log; nil for errors that the client can understand.
+    var failure: String?
 
     init(_ status: HTTPStatus, _ condition: ErrorBody.Condition? = nil) {
         self.status = status
@@ -89,14 +91,17 @@ extension WebDAVError {
         case .nameTooLong: self.init(.uriTooLong)
         case .crossVolume: self.init(.badGateway)
         case .superseded: self.init(.conflict)
-        case .failed: self.init(.internalServerError)
+        case .failed(let reason):
+            self.init(.internalServerError)
+            failure = reason
         }
     }
 
-    /// Converts a store error for methods that only read: a resource whose name is too long does not exist.
+    /// Converts a store error for methods that only read: a resource whose name is too long does not exist, nor does one
+    /// that was removed, or replaced by one of another kind, after it was found.
     init(reading error: StoreError) {
         switch error {
-        case .nameTooLong: self.init(.notFound)
+        case .nameTooLong, .missingAncestor, .wrongKind: self.init(.notFound)
         default: self.init(store: error)
         }
     }

@@ -113,11 +113,11 @@ struct PropertyTraversal {
             hrefs.removeLast()
             isPathOfCollection = false
             return .none
-        case .interrupted(let error): throw WebDAVError(store: error)
+        case .interrupted(let error): throw WebDAVError(reading: error)
         case .inaccessible(_, let error):
             // Unreadable, or deleted in the meantime: the collection was listed, but its members are left
             // out.
-            if !error.concernsOneResource { throw WebDAVError(store: error) }
+            if !error.concernsOneResource { throw WebDAVError(reading: error) }
             return .none
         case .end: return .end
         }
@@ -137,7 +137,7 @@ struct PropertyTraversal {
         reading: while hasProperties, batch.count < batchSize {
             switch traversal.next(&member) {
             case .member: batch.append(locate())
-            case .interrupted(let error): throw WebDAVError(store: error)
+            case .interrupted(let error): throw WebDAVError(reading: error)
             // No collection is entered or left before all members have been returned.
             case .listed, .passed, .entered, .left, .inaccessible, .end: break reading
             }

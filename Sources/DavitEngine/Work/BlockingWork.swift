@@ -181,3 +181,8 @@ final class BlockingWork: Sendable {
 func storing<T>(_ body: () throws(StoreError) -> T) throws(WebDAVError) -> T {
     do throws(StoreError) { return try body() } catch { throw WebDAVError(store: error) }
 }
+
+/// Like ``storing(_:)``, for methods that only read.
+func reading<T>(_ body: () throws(StoreError) -> T) throws(WebDAVError) -> T {
+    do throws(StoreError) { return try body() } catch { throw WebDAVError(reading: error) }
+}

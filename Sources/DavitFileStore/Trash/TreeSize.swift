@@ -1,3 +1,4 @@
+internal import DavitStore
 internal import DavitSystem
 
 /// Adds up the bytes of content in a tree. Works for any depth and size with one descriptor and the names of
@@ -34,7 +35,7 @@ struct TreeSize {
                 guard let status = try? directory.status(of: block.entry) else { continue }
                 switch status.kind {
                 case .directory: folders.append(block.entry.bytes)
-                case .regular: bytes += status.length
+                case .regular: bytes = bytes.addingClamped(status.length)
                 case .symbolicLink, .special: break
                 }
             }

@@ -66,7 +66,7 @@ final class ArchiveEstimate: Sendable {
                 switch traversal.next() {
                 case .found(let found):
                     if found.info.isCollection { state.folders += 1 } else { state.files += 1 }
-                    state.bytes += found.info.length
+                    state.bytes = state.bytes.addingClamped(found.info.length)
                     state.keep(found, limit: keptLimit)
                 case .obstacle(let path, let obstacle): state.report.add(path, obstacle)
                 case .end:
@@ -93,7 +93,7 @@ final class ArchiveEstimate: Sendable {
                 }
                 switch traversal.open(found) {
                 case .success(let content):
-                    state.bytes += content.length - found.info.length
+                    state.bytes = (state.bytes - found.info.length).addingClamped(content.length)
                     state.entries[index].info = content.info
                     index += 1
                 case .failure(let obstacle):

@@ -22,6 +22,7 @@ package final class IndexedShareState: ShareState {
     private let lastIntentID: Atomic<Int64>
     /// Callbacks for added and removed locks.
     private let lockListeners = Mutex<[@Sendable ([Lock]) -> Void]>([])
+    private let watches = Mutex(RecordWatches())
     private let totals: Mutex<TrashTotals>
     private let lastTrashNumber: Atomic<Int64>
     /// Changes to add to the next commit; see ``ShareState/commitLater(_:)``.
@@ -97,6 +98,7 @@ package final class IndexedShareState: ShareState {
             }
         }
         let locks = index.withLock { index -> [Lock] in
+            watches.withLock { $0.follow(changes) { index.node(at: $0)?.binding } }
             index.follow(changes, emptying: emptying)
             lockCount.store(index.root.lockCount, ordering: .releasing)
             propertyCount.store(index.root.propertyCount, ordering: .releasing)
@@ -108,6 +110,10 @@ package final class IndexedShareState: ShareState {
         }
         if locks.isEmpty { return }
         for listener in lockListeners.withLock({ $0 }) { listener(locks) }
+    }
+
+    package func watchRecords(under path: ResourcePath) -> RecordWatch? {
+        watches.withLock { $0.add(path) }
     }
 
     package func onLockChange(_ body: @escaping @Sendable ([Lock]) -> Void) {
@@ -277,6 +283,8 @@ package final class IndexedShareState: ShareState {
     }
 
     // MARK: Limits
+
+    package var lockBytes: Int { hasLocks ? index.withLock { $0.lockQuota.total.bytes } : 0 }
 
     package func admits(_ lock: Lock, _ limits: QuotaLimits) -> Bool {
         index.withLock { $0.lockQuota.admits(lock.chargedBytes, for: lock.client, limits) }

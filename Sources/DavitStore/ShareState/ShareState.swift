@@ -38,12 +38,19 @@ public protocol ShareState: AnyObject, Sendable {
     /// Returns the number of locks at and below `path`, including expired ones.
     func lockCount(atOrUnder path: ResourcePath) -> Int
 
+    /// The size of all locks in bytes; 0 if they are not in memory.
+    var lockBytes: Int { get }
+
     /// Returns the lock with `token`, or nil if it is unknown or has expired.
     func lock(for token: LockToken, now: Timestamp) -> Lock?
 
     /// Returns the binding of the resource that the locks on `path` belong to, or nil if the path has no rows. See
     /// ``isInEffect(_:on:)``.
     func binding(ofLockRoot path: ResourcePath) -> Binding?
+
+    /// Begins to watch the property records at and below a path that is about to be copied. Nil if records belong to
+    /// resources, and not to paths.
+    func watchRecords(under path: ResourcePath) -> RecordWatch?
 
     /// Removes expired locks from the store and from memory. Costs one comparison if no lock has expired;
     /// otherwise removes a bounded number of locks in one transaction and leaves the rest to later calls. If
@@ -188,6 +195,10 @@ extension ShareState {
 }
 
 extension ShareState {
+    public var lockBytes: Int { 0 }
+
+    public func watchRecords(under path: ResourcePath) -> RecordWatch? { nil }
+
     /// Whether a lock belongs to the resource at its root. A lock whose resource another program has replaced or removed
     /// must be ignored.
     /// - Parameter info: the resource at the root of the lock; nil if there is none.

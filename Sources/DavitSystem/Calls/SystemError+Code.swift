@@ -40,7 +40,8 @@ extension SystemError {
         case EINVAL: .invalid
         case EXDEV: .crossVolume
         case ELOOP: .loop
-        case EAGAIN: .again
+        // ext4 reports a file as stale that is removed while its name is looked up.
+        case EAGAIN, ESTALE: .again
         case EMFILE: .descriptorsOfProcess
         case ENFILE: .descriptorsOfSystem
         case ENOMEM: .noMemory

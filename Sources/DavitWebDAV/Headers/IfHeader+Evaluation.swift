@@ -3,9 +3,9 @@ public import DavitHTTP
 extension IfHeader {
     /// The state of a resource that conditions are evaluated against.
     public struct ResourceState: Hashable, Sendable {
-        /// The tokens of all locks on the resource, including locks of depth infinity on its ancestors (RFC
-        /// 4918 §10.4.4), and for a collection the synchronization tokens in the field that match its state
-        /// (RFC 6578 §5).
+        /// The tokens in the field that match: those of locks on the resource, including locks of depth infinity on its
+        /// ancestors (RFC 4918 §10.4.4), and for a collection the synchronization tokens that match its state (RFC 6578
+        /// §5).
         public var tokens: Set<String>
         /// The entity tag of the current representation; nil if there is none.
         public var entityTag: EntityTag?
@@ -24,19 +24,18 @@ extension IfHeader {
     /// the response is 412.
     ///
     /// - Parameter state: returns the state of a tagged resource or, for nil, of the resource that the
-    ///   request URI identifies. Called for each list up to the first that holds, but not repeatedly for
-    ///   consecutive lists with the same tag.
+    ///   request URI identifies. Called once for each tag up to the first list that holds.
     public func evaluate<E: Error>(
         _ state: (_ resourceTag: String?) throws(E) -> ResourceState
     ) throws(E) -> Bool {
-        var known: (tag: String?, state: ResourceState)?
+        var known: [String?: ResourceState] = [:]
         for list in lists {
             let current: ResourceState
-            if let known, known.tag == list.resourceTag {
-                current = known.state
+            if let state = known[list.resourceTag] {
+                current = state
             } else {
                 current = try state(list.resourceTag)
-                known = (list.resourceTag, current)
+                known[list.resourceTag] = current
             }
             if list.conditions.allSatisfy({ $0.holds(for: current) }) { return true }
         }
