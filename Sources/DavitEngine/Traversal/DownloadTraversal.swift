@@ -84,8 +84,10 @@ private struct DownloadTraversalState {
     private let share: Share
     /// Links are followed here, not by the traversal: only this state knows which collections were visited.
     private var traversal: TreeTraversal
-    /// The relative paths of the current collection and those that contain it, as in ``Found/path``.
-    private var paths: [[UInt8]] = []
+    /// The relative path of the current collection, as in ``Found/path``.
+    private var collectionPath: [UInt8] = []
+    /// The lengths of the paths of the collections that contain the current one, each of which is a prefix of the next.
+    private var outerLengths: [Int] = []
     /// The member read last; its memory is reused.
     private var member = Member()
     /// The collection at which the traversal starts.
@@ -111,7 +113,7 @@ private struct DownloadTraversalState {
         guard names == nil else { return }
         // If the collection itself cannot be read, this throws an error instead of reporting an obstacle.
         try traversal.begin(at: root, info)
-        paths = [[]]
+        outerLengths = [0]
         returnsRoot = true
         visited.insert(Key(info))
     }
@@ -125,7 +127,7 @@ private struct DownloadTraversalState {
             self.entered = nil
             do throws(StoreError) {
                 try traversal.begin(at: entered.target, entered.info)
-                paths = [entered.path]
+                (collectionPath, outerLengths) = (entered.path, [0])
             } catch {
                 return .obstacle(path: entered.path, Obstacle(error))
             }
@@ -133,9 +135,11 @@ private struct DownloadTraversalState {
         while true {
             switch traversal.next(&member) {
             case .member: if let step = step(to: member) { return step }
-            case .entered(let name): paths.append(path(of: name))
-            case .left: paths.removeLast()
-            case .interrupted(let error): return .obstacle(path: paths.last ?? [], Obstacle(error))
+            case .entered(let name):
+                outerLengths.append(collectionPath.count)
+                collectionPath = path(of: name)
+            case .left: collectionPath.removeLast(collectionPath.count - outerLengths.removeLast())
+            case .interrupted(let error): return .obstacle(path: collectionPath, Obstacle(error))
             case .inaccessible(let name, let error):
                 return .obstacle(path: path(of: name), Obstacle(error))
             case .listed, .passed: break
@@ -154,8 +158,7 @@ private struct DownloadTraversalState {
 
     /// Returns the path of a member of the current collection, as in ``Found/path``.
     private func path(of name: [UInt8]) -> [UInt8] {
-        guard let path = paths.last, !path.isEmpty else { return name }
-        return path + [UInt8(ascii: "/")] + name
+        collectionPath.isEmpty ? name : collectionPath + [UInt8(ascii: "/")] + name
     }
 
     /// - Returns: nil for a link that is followed later.

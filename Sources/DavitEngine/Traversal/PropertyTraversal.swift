@@ -26,8 +26,10 @@ struct PropertyTraversal {
 
     private let responses: PropertyResponses
     private var traversal: TreeTraversal
-    /// The hrefs of the collections on the current path; each ends in a slash.
-    private var hrefs: [[UInt8]] = []
+    /// The href of the collection that contains the current resource; ends in a slash.
+    private(set) var collectionHref: [UInt8] = []
+    /// The lengths of the hrefs of the collections that contain the current one, each of which is a prefix of the next.
+    private var outerLengths: [Int] = []
     /// Whether members of the current collection may have requested dead properties.
     private var hasProperties = false
     /// Members whose properties are read together, and which of them is the next to visit.
@@ -53,8 +55,6 @@ struct PropertyTraversal {
 
     /// Whether there is nothing more to visit.
     var isAtEnd: Bool { traversal.isAtEnd }
-    /// The href of the collection that contains the current resource; ends in a slash.
-    var collectionHref: [UInt8] { hrefs.last ?? [] }
     /// The path on which the traversal has reached the current resource; it differs from ``path`` for a link
     /// and below a link.
     var walkedPath: ResourcePath { traversal.path.appending(member.name) ?? traversal.path }
@@ -79,7 +79,7 @@ struct PropertyTraversal {
     /// Ends the traversal; no further resources are visited.
     mutating func stop() {
         traversal.stop()
-        hrefs = []
+        (collectionHref, outerLengths) = ([], [])
         endBatch()
     }
 
@@ -110,7 +110,7 @@ struct PropertyTraversal {
             enter(href: href(of: name, isCollection: true))
             return .none
         case .left:
-            hrefs.removeLast()
+            collectionHref.removeLast(collectionHref.count - outerLengths.removeLast())
             isPathOfCollection = false
             return .none
         case .interrupted(let error): throw WebDAVError(reading: error)
@@ -124,7 +124,8 @@ struct PropertyTraversal {
     }
 
     private mutating func enter(href: [UInt8]) {
-        hrefs.append(href)
+        outerLengths.append(collectionHref.count)
+        collectionHref = href
         isPathOfCollection = false
         hasProperties = responses.hasProperties(below: traversal.path)
     }
@@ -134,7 +135,9 @@ struct PropertyTraversal {
     private mutating func collect() throws(WebDAVError) -> Step {
         endBatch()
         batch.append(locate())
-        reading: while hasProperties, batch.count < batchSize {
+        // Paths in a very deep collection occupy more memory than properties.
+        let limit = min(batchSize, PropertyResponses.unreservedBytes / (traversal.path.bytes.count + 1))
+        reading: while hasProperties, batch.count < limit {
             switch traversal.next(&member) {
             case .member: batch.append(locate())
             case .interrupted(let error): throw WebDAVError(reading: error)

@@ -42,8 +42,16 @@ package struct TreeTraversal {
 
     /// A collection on the current path.
     private struct Level {
-        /// Canonical path.
-        let path: ResourcePath
+        /// The path of the collection from which this one was entered. Stored as a length where possible, because paths on all
+        /// levels of a deep tree would occupy much memory.
+        enum Outer {
+            /// The first bytes of the path.
+            case prefix(Int)
+            /// Another path, because a link or a mount was followed.
+            case other(ResourcePath)
+        }
+
+        let outer: Outer
         let identity: ResourceIdentity
         let volume: UInt64
         /// The subcollections to enter after all members have been read.
@@ -86,7 +94,7 @@ package struct TreeTraversal {
     /// Whether there is nothing more to visit.
     package var isAtEnd: Bool { levels.isEmpty }
     /// The canonical path of the current collection; the root if there is none.
-    package var path: ResourcePath { levels.last?.path ?? .root }
+    package private(set) var path = ResourcePath.root
 
     /// Enters the collection at which the traversal starts. The previous one must have been left.
     ///
@@ -100,12 +108,13 @@ package struct TreeTraversal {
     ) throws(StoreError) {
         stop()
         self.depth = depth
-        try enter(path, info.identity, info.volume)
+        try enter(path, info.identity, info.volume, from: .other(.root))
     }
 
     /// Ends the traversal; the next event is ``Event/end``.
     package mutating func stop() {
         levels.removeAll()
+        path = .root
         listing = nil
         candidate = nil
         pendingBytes = 0
@@ -192,7 +201,7 @@ package struct TreeTraversal {
         if levels[current].collections.hasForgotten {
             levels[current].collections.beginReadingAgain()
             do throws(StoreError) {
-                listing = try MemberListing(of: levels[current].path, in: resources)
+                listing = try MemberListing(of: path, in: resources)
                 isReadAgain = true
                 return .passed
             } catch {
@@ -200,14 +209,19 @@ package struct TreeTraversal {
                 // The collection was deleted or replaced in the meantime.
             }
         }
-        levels.removeLast()
+        switch levels.removeLast().outer {
+        case .prefix(let length): path = ResourcePath(unchecked: Array(path.bytes.prefix(length)))
+        case .other(let outer): path = outer
+        }
         return .left
     }
 
     private mutating func enter(_ entry: PendingCollections.Entry) -> Event {
         do throws(StoreError) {
+            let outer: Level.Outer =
+                entry.canonicalPath == nil ? .prefix(path.bytes.count) : .other(path)
             guard let path = entry.canonicalPath ?? path.appending(entry.name) else { throw .invalidName }
-            try enter(path, entry.identity, entry.volume)
+            try enter(path, entry.identity, entry.volume, from: outer)
             return .entered(name: entry.name)
         } catch {
             return .inaccessible(name: entry.name, error)
@@ -215,10 +229,11 @@ package struct TreeTraversal {
     }
 
     private mutating func enter(
-        _ path: ResourcePath, _ identity: ResourceIdentity, _ volume: UInt64
+        _ path: ResourcePath, _ identity: ResourceIdentity, _ volume: UInt64, from outer: Level.Outer
     ) throws(StoreError) {
         listing = try MemberListing(of: path, in: resources)
         isReadAgain = false
-        levels.append(Level(path: path, identity: identity, volume: volume))
+        levels.append(Level(outer: outer, identity: identity, volume: volume))
+        self.path = path
     }
 }
