@@ -4,29 +4,57 @@ internal import DavitWebDAV
 
 /// A refused request: a status, optionally a condition of RFC 4918 §16, and optionally header fields.
 struct WebDAVError: Error {
+    /// What most errors do not have. Stored elsewhere, so that an error is small where it is thrown.
+    private struct Details {
+        var condition: ErrorBody.Condition?
+        var fields = HTTPFields()
+        var content: (type: StaticString, bytes: [UInt8])?
+        var connectionError: HTTPError?
+        var failure: String?
+    }
+
+    private indirect enum Storage {
+        case details(Details)
+    }
+
     var status: HTTPStatus
-    var condition: ErrorBody.Condition?
-    var fields = HTTPFields()
-    /// The body of the response, in place of a condition or a line of text.
-    var content: (type: StaticString, bytes: [UInt8])?
-    /// Set if the connection itself failed; this error is rethrown to the transport.
-    var connectionError: HTTPError?
+    private var storage: Storage?
     /// Not a failure: the call must be repeated on a thread that may block.
     var wouldBlock = false
     /// The resource to be created exists, or was created after it was looked up. The request can be retried
     /// with a new lookup or another name.
     var lostRace = false
+
+    private var details: Details {
+        get { if case .details(let details) = storage { details } else { Details() } }
+        set { storage = .details(newValue) }
+    }
+
+    /// The condition that failed (RFC 4918 §16), if any.
+    var condition: ErrorBody.Condition? { details.condition }
+    /// The fields of the response.
+    var fields: HTTPFields {
+        get { details.fields }
+        set { details.fields = newValue }
+    }
+    /// The body of the response, in place of a condition or a line of text.
+    var content: (type: StaticString, bytes: [UInt8])? {
+        get { details.content }
+        set { details.content = newValue }
+    }
+    /// Set if the connection itself failed; this error is rethrown to the transport.
+    var connectionError: HTTPError? { details.connectionError }
     /// Why the server failed, for the log; nil for errors that the client can understand.
-    var failure: String?
+    var failure: String? { details.failure }
 
     init(_ status: HTTPStatus, _ condition: ErrorBody.Condition? = nil) {
         self.status = status
-        self.condition = condition
+        if let condition { details.condition = condition }
     }
 
     init(connection error: HTTPError) {
         status = error.status
-        connectionError = error
+        details.connectionError = error
     }
 
     /// 503 with Retry-After: too much work is waiting, a concurrent change interferes, or the task was
@@ -93,7 +121,7 @@ extension WebDAVError {
         case .superseded: self.init(.conflict)
         case .failed(let reason):
             self.init(.internalServerError)
-            failure = reason
+            details.failure = reason
         }
     }
 
