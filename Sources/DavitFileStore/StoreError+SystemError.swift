@@ -20,7 +20,8 @@ extension StoreError {
             case .illegalBytes, .invalid: .invalidName
             case .crossVolume: .crossVolume
             case .loop: .loop
-            case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again, .cancelled: .busy
+            case .descriptorsOfProcess, .descriptorsOfSystem, .noMemory, .again, .cancelled, .stale:
+                .busy
             case .noSystemCall, .notSupported, .badDescriptor, .noData, .bufferTooSmall, .noLocks, .noDevice,
                 .other:
                 .failed(reason: error.description)

@@ -87,7 +87,7 @@ package final class TreeState: ShareState {
                 SELECT token, is_infinite, is_exclusive, owner, principal, network, timeout_seconds, created, expiry,
                     root_href, resource, (
                         SELECT string_agg(r.name, '/' ORDER BY step)
-                        FROM unnest(l.ancestors[2:] || l.resource) WITH ORDINALITY AS steps (id, step)
+                        FROM unnest((l.ancestors || l.resource)[2:]) WITH ORDINALITY AS steps (id, step)
                         JOIN resource r ON r.id = steps.id
                     )
                 FROM lock l WHERE ancestors @> $1 AND expiry > clock_timestamp() ORDER BY number
@@ -110,7 +110,7 @@ package final class TreeState: ShareState {
                 SELECT token, is_infinite, is_exclusive, owner, principal, network, timeout_seconds, created, expiry,
                     root_href, resource, (
                         SELECT string_agg(r.name, '/' ORDER BY step)
-                        FROM unnest(l.ancestors[2:] || l.resource) WITH ORDINALITY AS steps (id, step)
+                        FROM unnest((l.ancestors || l.resource)[2:]) WITH ORDINALITY AS steps (id, step)
                         JOIN resource r ON r.id = steps.id
                     )
                 FROM lock l WHERE token = $1 AND share = $2 AND expiry > clock_timestamp()

@@ -213,6 +213,12 @@ def locks(report, one, other):
         report.check(f"{method} below a lock on the other node", other.status(method, path, body) == 423)
     other.ask("UNLOCK", "/locks/", Lock_Token=token)
 
+    token = one.ask("LOCK", "/", LOCK, Depth="infinity")[1]["Lock-Token"]
+    report.check("PUT below a locked root", other.status("PUT", "/locks/a", b"z") == 423)
+    report.check("PUT with the token of the root", other.status("PUT", "/locks/a", b"z", If=f"({token})") == 204)
+    report.check("refresh of the lock on the root", other.status("LOCK", "/", If=f"({token})") == 200)
+    report.check("UNLOCK of the root", other.status("UNLOCK", "/", Lock_Token=token) == 204)
+
     one.ask("LOCK", "/locks/a", LOCK, Timeout="Second-1")
     deadline = time.monotonic() + LIMIT_SECONDS
     while other.status("PUT", "/locks/a", b"z") == 423 and time.monotonic() < deadline:

@@ -69,6 +69,34 @@ struct ConcurrencyTests {
         }
     }
 
+    /// Nor those of a resource that had no properties before it was replaced.
+    @Test func copyHasNoPropertiesOfANewResource() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir d; touch d/a") == 0)
+        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
+        share.resources.watch { call in
+            if call == .stageCopy {
+                isCopied.open()
+                mayPublish.wait()
+            }
+            return nil
+        }
+        let tree = Task { try await share.client.send("COPY", "/d", [("Destination", "/copy")]).status }
+        await isCopied.wait()
+        #expect(try await share.client.send("DELETE", "/d/a").status == 204)
+        #expect(try await share.client.send("PUT", "/d/a", text: "new").status == 201)
+        _ = try await share.client.send("PROPPATCH", "/d/a", text: setProperty("p", "of the new one"))
+        // A change of other records in the collection does not affect the copy.
+        _ = try await share.client.send("PROPPATCH", "/d", text: setProperty("p", "late"))
+        mayPublish.countDown()
+        #expect(try await tree.value == 201)
+        for path in ["/copy", "/copy/a"] {
+            let found = try await share.client.send(
+                "PROPFIND", path, [("Depth", "0")], text: askProperty("p"))
+            #expect(!found.text.contains("200 OK"), "\(path)")
+        }
+    }
+
     @Test func copyIsRepeatedIfAnotherResourceTakesThePlaceOfItsSource() async throws {
         let share = try TestShare()
         #expect(share.shell("echo a > a; echo b > b") == 0)

@@ -166,7 +166,7 @@ final class ResourceMover: Sendable {
         var rows: [StateChange] = []
         let left: [LiveProperty] = isMove ? [.checksums] : [.checksums, .creationdate]
         for (path, binding) in state.pathsWithProperties(under: source)
-        where watch?.isReplaced(at: path) != true {
+        where watch?.mayBeOfAnother(at: path) != true {
             let current = try resources.lookup(path, last: .notFollowed, wait: .allowed).info
             guard let current, binding.holds(for: current.identity) else { continue }
             guard let copy = try staged.identity(ofCopyOf: path) else { continue }

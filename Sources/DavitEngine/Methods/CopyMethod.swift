@@ -66,7 +66,7 @@ struct CopyMethod: ChangeMethod {
     func canReuse(_ prepared: Prepared, from first: ChangeTarget, in change: ChangeTarget) -> Bool {
         guard let old = first.destination, let new = change.destination else { return false }
         // Another resource has taken the place of the one that was copied, or that one had other properties.
-        if prepared.watch?.isReplaced(at: change.target.path) == true { return false }
+        if prepared.watch?.isReplaced == true { return false }
         return change.target.path == first.target.path && new.path.isRespelling(of: old.path)
     }
 

@@ -41,20 +41,22 @@ extension PropertyResponses {
     /// Whether the locks on one resource can exceed ``unreservedBytes``.
     var canHaveExcessiveLocks: Bool { plan.wantsLocks && share.state.lockBytes > Self.unreservedBytes }
 
-    /// Returns the first of `resources` whose locks do not exceed ``unreservedBytes`` in total, or all if the response has a
-    /// slot. Sets ``needsSlot`` if the locks on the first one exceed the limit.
+    /// Returns the first of `resources` whose locks do not exceed ``unreservedBytes`` in total. If those on the first one
+    /// exceed it, returns only that one if the response has a slot; otherwise none, with ``needsSlot`` set.
     private func withoutExcessiveLocks(
         _ resources: [(path: ResourcePath, identity: ResourceIdentity)]
     ) -> [(path: ResourcePath, identity: ResourceIdentity)] {
-        guard canHaveExcessiveLocks, slot == nil else { return resources }
+        guard canHaveExcessiveLocks, let first = resources.first else { return resources }
         var bytes = 0
         let bounded = resources.prefix { resource in
             bytes += share.state.locks(covering: resource.path, now: check.context.now)
                 .reduce(0) { $0 + $1.chargedBytes }
             return bytes <= Self.unreservedBytes
         }
-        needsSlot = bounded.isEmpty && !resources.isEmpty
-        return Array(bounded)
+        if !bounded.isEmpty { return Array(bounded) }
+        if slot != nil { return [first] }
+        needsSlot = true
+        return []
     }
 
     func use(_ taken: ClientSlots.Slot) {

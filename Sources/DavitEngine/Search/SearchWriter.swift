@@ -120,7 +120,7 @@ struct SearchWriter {
     /// Evaluates the next starting point and opens it, unless a slot must be acquired first.
     private mutating func beginNext() throws(WebDAVError) {
         let start = starts[startCount]
-        let known = try storing { () throws(StoreError) in
+        let known = try reading { () throws(StoreError) in
             try responses.boundedProperties(at: start.target, of: start.info)
         }
         guard let properties = known else { return }
@@ -134,7 +134,7 @@ struct SearchWriter {
         do throws(StoreError) { try traversal.begin(at: start) } catch {
             // For the first starting point the head has not been sent yet, so that an error still determines
             // the status.
-            if startCount == 1 || !error.concernsOneResource { throw WebDAVError(store: error) }
+            if startCount == 1 || !error.concernsOneResource { throw WebDAVError(reading: error) }
         }
     }
 

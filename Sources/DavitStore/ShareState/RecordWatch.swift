@@ -4,25 +4,56 @@ internal import Synchronization
 /// Notices which property records below a path are moved, removed or replaced while a copy of the resources is made, so that
 /// the copy does not get the properties of other resources. Active until it is released.
 public final class RecordWatch: Sendable {
-    /// The number of paths at which all records count as replaced.
-    private static let limit = 1_000
+    /// The maximum number of paths that are kept. If there are more, no record below the path is copied.
+    private static let limit = 10_000
+
+    private struct Notes {
+        /// Paths at and below which the records belong to other resources, or to none.
+        var trees: Set<ResourcePath> = []
+        /// Paths whose own records are new, or belong to other resources.
+        var records: Set<ResourcePath> = []
+        var isFull = false
+        /// Whether the path of the watch itself belongs to another resource.
+        var isReplaced = false
+    }
 
     let path: ResourcePath
-    private let replaced = Mutex<[ResourcePath]>([])
+    private let notes = Mutex(Notes())
 
     init(_ path: ResourcePath) { self.path = path }
 
+    /// Whether another resource, which had properties, has taken the place of the watched one, or that one had some.
+    package var isReplaced: Bool { notes.withLock { $0.isReplaced } }
+
     /// Whether the record at `path` may belong to another resource than when this watch began.
-    package func isReplaced(at path: ResourcePath) -> Bool {
-        replaced.withLock { $0.contains { $0.contains(path) } }
+    package func mayBeOfAnother(at path: ResourcePath) -> Bool {
+        notes.withLock { notes in
+            notes.isReplaced || notes.isFull && path != self.path || notes.records.contains(path)
+                || notes.trees.contains { $0.contains(path) }
+        }
     }
 
-    /// Notes that the records at and below `other` belong to other resources, or to none.
-    func note(_ other: ResourcePath) {
-        guard other.overlaps(path) else { return }
-        replaced.withLock { replaced in
-            if replaced.count == Self.limit { replaced = [path] } else { replaced.append(other) }
+    /// Notes that the records at and below `tree` belong to other resources, or to none.
+    func noteTree(_ tree: ResourcePath) {
+        if tree.contains(path) {
+            notes.withLock { $0.isReplaced = true }
+        } else if path.contains(tree) {
+            notes.withLock { if !Self.isFull(&$0) { $0.trees.insert(tree) } }
         }
+    }
+
+    /// Notes that `record` belongs to another resource, or is new.
+    func noteRecord(_ record: ResourcePath, isNew: Bool) {
+        guard path.contains(record) else { return }
+        notes.withLock { notes in
+            if record == path, !isNew { notes.isReplaced = true }
+            if record == path || !Self.isFull(&notes) { notes.records.insert(record) }
+        }
+    }
+
+    private static func isFull(_ notes: inout Notes) -> Bool {
+        if notes.trees.count + notes.records.count >= limit { notes.isFull = true }
+        return notes.isFull
     }
 }
 
@@ -49,16 +80,21 @@ struct RecordWatches: Sendable {
         for change in changes {
             switch change {
             case .moveRows(let source, let destination):
-                note(source)
-                note(destination)
-            case .removeRows(let path), .putRecord(let path, _), .copyProperties(_, let path, _, _, _):
-                note(path)
-            case .bind(let path, let current, _):
-                if let old = binding(path), !old.holds(for: current) { note(path) }
+                for entry in entries {
+                    entry.watch?.noteTree(source)
+                    entry.watch?.noteTree(destination)
+                }
+            case .removeRows(let path): for entry in entries { entry.watch?.noteTree(path) }
+            case .putRecord(let path, let record): note(path, record.binding.identity, binding(path))
+            case .copyProperties(_, let path, let new, _, _): note(path, new.identity, binding(path))
+            case .bind(let path, let current, _): note(path, current, binding(path))
             default: break
             }
         }
     }
 
-    private func note(_ path: ResourcePath) { for entry in entries { entry.watch?.note(path) } }
+    private func note(_ path: ResourcePath, _ identity: ResourceIdentity, _ old: Binding?) {
+        if let old, old.holds(for: identity) { return }
+        for entry in entries { entry.watch?.noteRecord(path, isNew: old == nil) }
+    }
 }

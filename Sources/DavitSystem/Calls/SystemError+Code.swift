@@ -9,7 +9,7 @@ internal import Darwin
 extension SystemError {
     /// The error numbers that callers distinguish, so that only this module needs the C library's constants.
     package enum Code: Hashable, Sendable {
-        case noEntry, notDirectory, isDirectory, exists, notEmpty
+        case noEntry, stale, notDirectory, isDirectory, exists, notEmpty
         case accessDenied, notPermitted, readOnlyVolume, busy
         case noSpace, overQuota, fileTooBig, tooManyLinks
         case nameTooLong, illegalBytes, invalid
@@ -40,8 +40,9 @@ extension SystemError {
         case EINVAL: .invalid
         case EXDEV: .crossVolume
         case ELOOP: .loop
-        // ext4 reports a file as stale that is removed while its name is looked up.
-        case EAGAIN, ESTALE: .again
+        case EAGAIN: .again
+        // ext4 reports a file as stale that is removed while its name is looked up, and NFS one that no longer exists.
+        case ESTALE: .stale
         case EMFILE: .descriptorsOfProcess
         case ENFILE: .descriptorsOfSystem
         case ENOMEM: .noMemory
