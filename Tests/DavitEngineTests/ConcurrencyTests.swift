@@ -39,14 +39,10 @@ struct ConcurrencyTests {
         #expect(statuses == [201: 1, 423: 99])
     }
 
-    /// A copy gets only properties of the resource that was copied, although another one takes its place before the copy is
-    /// published.
-    @Test func copyHasNoPropertiesOfAnotherResource() async throws {
-        let share = try TestShare()
-        #expect(share.shell("mkdir d; touch a b d/a d/b d/c") == 0)
-        for path in ["/a", "/b", "/d/a", "/d/b", "/d/c"] {
-            _ = try await share.client.send("PROPPATCH", path, text: setProperty("p", "of \(path)"))
-        }
+    /// Copies a resource to `/copy`, and runs `change` before the finished copy is published.
+    private static func copy(
+        _ source: String, in share: TestShare, meanwhile change: () async throws -> Void
+    ) async throws -> TestResponse {
         let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
         share.resources.watch { call in
             if call == .stageCopy {
@@ -55,12 +51,29 @@ struct ConcurrencyTests {
             }
             return nil
         }
-        let tree = Task { try await share.client.send("COPY", "/d", [("Destination", "/copy")]).status }
+        let copy = Task { try await share.client.send("COPY", source, [("Destination", "/copy")]) }
         await isCopied.wait()
-        let over = [("Destination", "/d/a")]
-        #expect(try await share.client.send("MOVE", "/d/b", over).status == 204)
+        do { try await change() } catch {
+            mayPublish.countDown()
+            throw error
+        }
         mayPublish.countDown()
-        #expect(try await tree.value == 201)
+        return try await copy.value
+    }
+
+    /// A copy gets only properties of the resource that was copied, although another one takes its place before the copy is
+    /// published.
+    @Test func copyHasNoPropertiesOfAnotherResource() async throws {
+        let share = try TestShare()
+        #expect(share.shell("mkdir d; touch a b d/a d/b d/c") == 0)
+        for path in ["/a", "/b", "/d/a", "/d/b", "/d/c"] {
+            _ = try await share.client.send("PROPPATCH", path, text: setProperty("p", "of \(path)"))
+        }
+        let copied = try await Self.copy("/d", in: share) { () async throws in
+            let over = [("Destination", "/d/a")]
+            #expect(try await share.client.send("MOVE", "/d/b", over).status == 204)
+        }
+        #expect(copied.status == 201)
         for (path, value) in [("/copy/a", nil), ("/copy/b", nil), ("/copy/c", "of /d/c")] {
             let found = try await share.client.send(
                 "PROPFIND", path, [("Depth", "0")], text: askProperty("p"))
@@ -73,23 +86,14 @@ struct ConcurrencyTests {
     @Test func copyHasNoPropertiesOfANewResource() async throws {
         let share = try TestShare()
         #expect(share.shell("mkdir d; touch d/a") == 0)
-        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
-        share.resources.watch { call in
-            if call == .stageCopy {
-                isCopied.open()
-                mayPublish.wait()
-            }
-            return nil
+        let copied = try await Self.copy("/d", in: share) { () async throws in
+            #expect(try await share.client.send("DELETE", "/d/a").status == 204)
+            #expect(try await share.client.send("PUT", "/d/a", text: "new").status == 201)
+            _ = try await share.client.send("PROPPATCH", "/d/a", text: setProperty("p", "of the new one"))
+            // A change of other records in the collection does not affect the copy.
+            _ = try await share.client.send("PROPPATCH", "/d", text: setProperty("p", "late"))
         }
-        let tree = Task { try await share.client.send("COPY", "/d", [("Destination", "/copy")]).status }
-        await isCopied.wait()
-        #expect(try await share.client.send("DELETE", "/d/a").status == 204)
-        #expect(try await share.client.send("PUT", "/d/a", text: "new").status == 201)
-        _ = try await share.client.send("PROPPATCH", "/d/a", text: setProperty("p", "of the new one"))
-        // A change of other records in the collection does not affect the copy.
-        _ = try await share.client.send("PROPPATCH", "/d", text: setProperty("p", "late"))
-        mayPublish.countDown()
-        #expect(try await tree.value == 201)
+        #expect(copied.status == 201)
         for path in ["/copy", "/copy/a"] {
             let found = try await share.client.send(
                 "PROPFIND", path, [("Depth", "0")], text: askProperty("p"))
@@ -101,20 +105,10 @@ struct ConcurrencyTests {
         let share = try TestShare()
         #expect(share.shell("echo a > a; echo b > b") == 0)
         _ = try await share.client.send("PROPPATCH", "/b", text: setProperty("p", "of b"))
-        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
-        share.resources.watch { call in
-            if call == .stageCopy {
-                isCopied.open()
-                mayPublish.wait()
-            }
-            return nil
+        let copied = try await Self.copy("/a", in: share) { () async throws in
+            #expect(try await share.client.send("MOVE", "/b", [("Destination", "/a")]).status == 204)
         }
-        let copy = Task { try await share.client.send("COPY", "/a", [("Destination", "/copy")]) }
-        await isCopied.wait()
-        #expect(try await share.client.send("MOVE", "/b", [("Destination", "/a")]).status == 204)
-        mayPublish.countDown()
-        let refused = try await copy.value
-        #expect(refused.status == 503 && refused["Retry-After"] == "1")
+        #expect(copied.status == 503 && copied["Retry-After"] == "1")
         #expect(share.names() == ["a"])
     }
 
@@ -123,19 +117,10 @@ struct ConcurrencyTests {
         let share = try TestShare()
         _ = try await share.client.send("PUT", "/a", text: "old")
         _ = try await share.client.send("PROPPATCH", "/a", text: setProperty("p", "of a"))
-        let (isCopied, mayPublish) = (Opening(), Latch(count: 1))
-        share.resources.watch { call in
-            if call == .stageCopy {
-                isCopied.open()
-                mayPublish.wait()
-            }
-            return nil
+        let copied = try await Self.copy("/a", in: share) { () async throws in
+            #expect(try await share.client.send("PUT", "/a", text: "new").status == 204)
         }
-        let copy = Task { try await share.client.send("COPY", "/a", [("Destination", "/copy")]).status }
-        await isCopied.wait()
-        #expect(try await share.client.send("PUT", "/a", text: "new").status == 204)
-        mayPublish.countDown()
-        #expect(try await copy.value == 201)
+        #expect(copied.status == 201)
         #expect(try await share.text("/copy") == "old")
         let found = try await share.client.send(
             "PROPFIND", "/copy", [("Depth", "0")], text: askProperty("p"))

@@ -25,8 +25,8 @@ struct LargePropertyTests {
         return share
     }
 
-    /// A response that is read in pieces.
-    private final class Reader {
+    /// A response that is read in pieces, by one task at a time.
+    private final class Reader: @unchecked Sendable {
         let stream: any BodyStream
         private(set) var bytes: [UInt8] = []
         private let buffer = IOBuffer(capacity: 16_384)
@@ -131,6 +131,16 @@ struct LargePropertyTests {
         #expect(share.share.largeReads.waitingCount == 1)
         slow = nil
         let text = try await waiting.value
+        // The second piece contains three resources of 77 kB. When most of it has been read, the slot is free for another
+        // response, and the last resource needs it again.
+        let listing = try await Reader(share, "/d", depth: "1", principal: "anna")
+        while listing.bytes.count < 180_000 { _ = try await listing.next() }
+        slow = try await Reader(share, "/d/a", depth: "0", principal: "bert")
+        let rest = executor.start { try await listing.all() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReads.waitingCount == 1)
+        slow = nil
+        #expect(try await rest.value == text)
         #expect(text.hasSuffix("</D:multistatus>"))
         #expect(text.ranges(of: "<D:response>").count == 4)
         #expect(text.ranges(of: name).count == 36)

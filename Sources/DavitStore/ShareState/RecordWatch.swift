@@ -4,7 +4,7 @@ internal import Synchronization
 /// Notices which property records below a path are moved, removed or replaced while a copy of the resources is made, so that
 /// the copy does not get the properties of other resources. Active until it is released.
 public final class RecordWatch: Sendable {
-    /// The maximum number of paths that are kept. If there are more, no record below the path is copied.
+    /// The maximum number of noted paths. If there are more, no record below ``path`` is copied.
     private static let limit = 10_000
 
     private struct Notes {
@@ -22,7 +22,7 @@ public final class RecordWatch: Sendable {
 
     init(_ path: ResourcePath) { self.path = path }
 
-    /// Whether another resource, which had properties, has taken the place of the watched one, or that one had some.
+    /// Whether another resource has taken the place of the watched one, and one of the two had properties.
     package var isReplaced: Bool { notes.withLock { $0.isReplaced } }
 
     /// Whether the record at `path` may belong to another resource than when this watch began.
