@@ -8,7 +8,7 @@ struct RequestRowTests {
         try Served.run { routes in
             routes.on(where: { $0.method == .post }, body: .bytes()) { request, bytes in
                 let path = try request.target.resourcePath().path
-                let lines = [
+                let lines: [String] = [
                     request.method.rawValue, String(decoding: path.bytes, as: UTF8.self),
                     request.query["q"] ?? "-", request.contentType?.essence ?? "-",
                     request.body.declaredLength.map(String.init) ?? "-", "\(bytes.count)",
