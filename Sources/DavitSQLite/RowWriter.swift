@@ -111,6 +111,11 @@ final class RowWriter {
     // MARK: Bindings and properties
 
     private func bind(_ path: ResourcePath, to binding: Binding) throws(StateError) {
+        // Before a file is replaced, its rows are usually bound to it.
+        if binding.pending != nil, try statements.replaceBinding.run(path.key + Self.values(binding)) > 0 {
+            bound = path
+            return
+        }
         let old = try self.binding(at: path)
         if let old, !old.holds(for: binding.identity) {
             try statements.removePropertiesAt.run(path.key)
@@ -133,12 +138,15 @@ final class RowWriter {
     }
 
     private func putBinding(_ binding: Binding, at path: ResourcePath) throws(StateError) {
-        try statements.putBinding.run(
-            path.key + [
-                .bits(binding.identity.inode), .integer(binding.identity.birth),
-                binding.pending.map { .bits($0.inode) } ?? .null, .optional(binding.pending?.birth),
-            ])
+        try statements.putBinding.run(path.key + Self.values(binding))
         touched.insert(path)
+    }
+
+    private static func values(_ binding: Binding) -> [SQLValue] {
+        [
+            .bits(binding.identity.inode), .integer(binding.identity.birth),
+            binding.pending.map { .bits($0.inode) } ?? .null, .optional(binding.pending?.birth),
+        ]
     }
 
     private func setProperty(_ property: StoredProperty, at path: ResourcePath) throws(StateError) {

@@ -6,6 +6,7 @@ internal import DavitStore
 final class WriteStatements {
     let binding: Statement
     let putBinding: Statement
+    let replaceBinding: Statement
     let removeBindingAt: Statement
     let removeBindingsBelow: Statement
     let removeRedundantBinding: Statement
@@ -43,7 +44,7 @@ final class WriteStatements {
 
     /// Returns the sum of a counter over all statements.
     func sum(_ count: (Statement) -> Int) -> Int {
-        var sum = count(binding) + count(putBinding) + count(removeBindingAt)
+        var sum = count(binding) + count(putBinding) + count(replaceBinding) + count(removeBindingAt)
         sum += count(removeBindingsBelow) + count(removeRedundantBinding)
         sum += count(moveBindingAt) + count(moveBindingsBelow)
         sum += count(anyProperty) + count(putProperty) + count(removeProperty)
@@ -69,6 +70,12 @@ final class WriteStatements {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT DO UPDATE SET inode = excluded.inode, birth = excluded.birth,
                 pending_inode = excluded.pending_inode, pending_birth = excluded.pending_birth
+            """, on: connection)
+        replaceBinding = Statement(
+            """
+            UPDATE resource SET inode = ?3, birth = ?4, pending_inode = ?5, pending_birth = ?6
+            WHERE parent = ?1 AND name = ?2
+                AND (inode = ?3 AND birth = ?4 OR pending_inode = ?3 AND pending_birth = ?4)
             """, on: connection)
         removeBindingAt = Statement(
             "DELETE FROM resource WHERE parent = ?1 AND name = ?2", on: connection)
