@@ -85,20 +85,16 @@ extension IfHeader {
     /// matches nothing.
     private static func takeURI(in bytes: Span<UInt8>, at offset: inout Int) throws(ParseError) -> String {
         let opening = offset
-        var text: [UInt8] = []
         offset += 1
-        while offset < bytes.count {
-            let byte = bytes[offset]
-            if byte == UInt8(ascii: ">") {
-                if text.isEmpty { throw .empty(offset: opening) }
-                offset += 1
-                return String(decoding: text, as: UTF8.self)
-            }
-            guard isURIByte(byte) else { throw .unexpectedByte(byte, offset: offset) }
-            text.append(byte)
-            offset += 1
+        while offset < bytes.count, isURIByte(bytes[offset]) { offset += 1 }
+        guard offset < bytes.count else { throw .unterminated(opening: UInt8(ascii: "<"), offset: opening) }
+        guard bytes[offset] == UInt8(ascii: ">") else {
+            throw .unexpectedByte(bytes[offset], offset: offset)
         }
-        throw .unterminated(opening: UInt8(ascii: "<"), offset: opening)
+        let text = bytes.extracting(opening + 1..<offset)
+        if text.isEmpty { throw .empty(offset: opening) }
+        offset += 1
+        return unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// Parses `"[" entity-tag "]"`. The quoted text may contain brackets (RFC 9110 §8.8.3), and also spaces,
