@@ -158,7 +158,7 @@ def restrictions(work, report):
     begun = time.time()
     with Server(work, "--sandbox", "--port", "0", "--host", "127.0.0.1", "--tls-cert", str(live), "--tls-key", str(live),
                 "--user-file", str(users), "--auth", "basic", "--mount", f"/team={work / 'team'}", "--trash",
-                "--access-log", str(log), "--unix-socket", str(local), "--record", str(work / "recorded"),
+                "--access-log", str(log), "--unix-socket", str(local), "--record", str(work / "recorded"), "--sync", "full",
                 "--admin-listen", str(admin)) as server:
         statuses = server.statuses()
         report.check("all threads are restricted", len(statuses) > 2 and all(

@@ -37,14 +37,26 @@ public final class ExclusiveFolder: Sendable {
 
     /// Waits until the name of the folder and the names of its files are on the disk.
     public func sync() throws(SystemError) {
-        for place in [path, path + "/.."] {
-            let number = try unsafe withCPath(Array(place.utf8)) { text throws(SystemError) in
-                try FileCall.run("open") { unsafe openAt(AT_FDCWD, text, OpenMode.entries.flags, 0) }
+        let folder = try Self.openFolder(path)
+        do throws(SystemError) {
+            try folder.sync()
+            let parent: FileDescriptor
+            do throws(SystemError) { parent = try Self.openFolder(path + "/..") } catch {
+                // The server may not read the folder that contains this one, for example in a sandbox.
+                guard error.code == .accessDenied else { throw error }
+                return try folder.syncVolume()
             }
-            do throws(SystemError) { try FileDescriptor(owning: number).sync() } catch {
-                guard error.isUnsupported else { throw error }
-            }
+            try parent.sync()
+        } catch {
+            guard error.isUnsupported else { throw error }
         }
+    }
+
+    private static func openFolder(_ path: String) throws(SystemError) -> FileDescriptor {
+        FileDescriptor(
+            owning: try unsafe withCPath(Array(path.utf8)) { text throws(SystemError) in
+                try FileCall.run("open") { unsafe openAt(AT_FDCWD, text, OpenMode.entries.flags, 0) }
+            })
     }
 
     /// Returns the absolute path without links.
