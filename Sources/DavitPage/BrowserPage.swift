@@ -23,11 +23,12 @@ public final class BrowserPage: CollectionPage {
         if let about = visit.request.query[.about], let name = PercentCoding.decode(Array(about.utf8)) {
             return try await self.about(name, visit)
         }
-        let page = PlainPage(visit, settings, runsScripts: true)
         if visit.hasTrash, visit.request.query[.trash] != nil {
+            let page = PlainPage(visit, settings, subject: .trash, runsScripts: true)
             let view = try await TrashView(page)
             return page.response(.ok) { view.append(to: &$0) }
         }
+        let page = PlainPage(visit, settings, runsScripts: true)
         let query = FolderQuery(visit.request)
         let kept = visit.isReadOnly || query.kept.isEmpty ? [] : try await visit.trash(query.kept)
         let stream = FolderStream(FolderView(page, query, kept: kept))

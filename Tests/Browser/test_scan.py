@@ -105,7 +105,7 @@ HREFS = """async () => {
         names: ["/a%20b", "/x/%C3%A9/", "/%FF%41", "/", "/a%2Fb"].map(href.nameOf),
         parents: ["/a", "/a/", "/a/b", "/a/b/", "/"].map(href.parentOf),
         canonical: ["/a!b/%7e/%c3%a9", "/é/%", "/a%20(b)"].map(href.canonical),
-        visible: ["a\\u202eb", "\\u061cc", "x\\ny", "\\u007f"].map(href.visible),
+        visible: ["a\\u202eb", "\\u061cc", "x\\ny", "\\u007f", "a\\u200b\\ufeff\\u200db"].map(href.visible),
     }
 }"""
 
@@ -118,5 +118,5 @@ def paths_are_encoded_as_by_the_server(lab):
         "names": ["a b", "é", "\ufffdA", "", "a/b"],
         "parents": ["/", "/", "/a/", "/a/", "/"],
         "canonical": ["/a%21b/~/%C3%A9", "/%C3%A9/%25", "/a%20%28b%29"],
-        "visible": ["a\ufffdb", "\ufffdc", "x\u240ay", "\u2421"],
+        "visible": ["a\ufffdb", "\ufffdc", "x\u240ay", "\u2421", "a\ufffd\ufffd\u200db"],
     })

@@ -603,6 +603,33 @@ def password_is_chosen_with_a_link(lab):
 
 
 @test
+def visitors_of_a_public_folder_are_not_asked_until_they_sign_in(lab):
+    lab.allow(REFUSED)
+    lab.write("open/a.txt", b"text")
+    lab.write("private/b.txt", b"text")
+    accounts.prepare(lab, [("anonymous", "/open", "add")])
+    page = lab.page(wait=False)
+    page.get_by_role("heading", name="Sign in").wait_for()
+    # The breadcrumbs look up the rights to the root, which the visitor may not see.
+    with page.expect_response(lambda response: response.request.method == "PROPFIND" and response.url == lab.url) as refused:
+        page.goto(f"{lab.url}open/")
+    expect(refused.value.status, 401)
+    lab.wait_for_names(page, ["a.txt"])
+    expect(page.locator("dialog").count(), 0)
+    page.get_by_role("link", name="Sign in").click()
+    lab.sign_in(page, "anna", accounts.PASSWORD)
+    lab.ready(page)
+    expect(page.url, f"{lab.url}open/")
+    lab.wait_for_names(page, ["a.txt"])
+    # Without scripts too.
+    page = lab.page("open/", context=lab.context(java_script_enabled=False), wait=False)
+    page.get_by_role("link", name="Sign in").click()
+    lab.sign_in(page, "anna", accounts.PASSWORD)
+    page.get_by_role("link", name="a.txt", exact=True).wait_for()
+    expect(page.url, f"{lab.url}open/")
+
+
+@test
 def form_for_a_new_password_has_no_accessibility_violations(lab):
     output = accounts.command(lab, "account", "add", "carla", "--link")
     path = re.search(r"^  /(\?account&name=carla&link=\S+)$", output, re.M).group(1)

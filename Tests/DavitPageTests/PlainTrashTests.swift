@@ -37,6 +37,8 @@ struct PlainTrashTests {
         #expect(Self.names(try await page.get("/d/?trash").text) == ["b &lt;i&gt;", "a"])
         #expect(try await page.get("/d?trash").text.contains("action=\"./d/?action=restore\""))
         #expect(try await page.get("/").text.contains("href=\"./?trash\""))
+        #expect(try await page.get("/?trash").text.contains("<title>Trash – Files</title>"))
+        #expect(try await page.get("/d/?trash").text.contains("<title>Trash – d – Files</title>"))
         // The scripts replace this page too.
         #expect(try await page.get("/?trash").text.contains("id=\"davit\""))
     }

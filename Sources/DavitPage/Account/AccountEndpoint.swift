@@ -157,7 +157,14 @@ extension AccountEndpoint: RequestAuthenticator {
     }
 
     func form(for request: HTTPRequest, _ authentication: Authentication) -> HTTPResponse {
-        let query = AccountRoute.matches(request) ? Array(AccountRoute.query.utf8) : request.target.rawQuery
+        let query =
+            if !AccountRoute.matches(request) {
+                request.target.rawQuery
+            } else if request.query[AccountRoute.signIn] != nil {
+                [UInt8]()
+            } else {
+                Array(AccountRoute.query.utf8)
+            }
         let view = SignInView(
             frame: AccountFrame(request, title: title), provider: provider?.name,
             asksForPassword: knowsPasswords && authentication.acceptsPasswords, query: query ?? [])

@@ -15,6 +15,9 @@ enum AccountRoute {
         return query.count == Self.query.utf8.count || query[Self.query.utf8.count] == UInt8(ascii: "&")
     }
 
+    /// The field of the query `?account` of a visitor who signs in to see the folder, not the account.
+    static let signIn = "sign-in"
+
     /// The field of the query `?account` with which a sign-in at the provider begins. The field `query` is then the query
     /// of the page to return to.
     static let start = "provider"

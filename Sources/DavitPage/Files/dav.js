@@ -1,7 +1,7 @@
 // The page's WebDAV client. All requests use fetch. All failures are DavErrors, except cancelled requests.
 
 import { Entry } from "./entry.js"
-import { locale } from "./page.js"
+import { locale, page } from "./page.js"
 import { hasRights, inherited } from "./rights.js"
 import { MultistatusScanner } from "./scan.js"
 
@@ -68,8 +68,9 @@ export const refusal = (href, status, headers, text) => {
         condition = /<(?:[\w.-]+:)?error\b[^>]*>\s*<(?:[\w.-]+:)?([\w.-]+)/.exec(text)?.[1] ?? ""
     }
     if (status === 403) whenForbidden?.()
-    // The server uses this scheme only if it has a form (docs/decisions/signing-in.md).
-    const needsSignIn = status === 401 && /^Cookie\b/.test(headers.get("WWW-Authenticate") ?? "")
+    // The server uses this scheme only if it has a form (docs/decisions/signing-in.md). A visitor who has not signed in has no
+    // session that could end.
+    const needsSignIn = status === 401 && Boolean(page.user) && /^Cookie\b/.test(headers.get("WWW-Authenticate") ?? "")
     return new DavError(status, { href, condition, retryAfter, needsSignIn })
 }
 

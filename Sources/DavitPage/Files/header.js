@@ -40,7 +40,8 @@ export const header = (app) => {
                 app.navigate(page.root)
             },
         }, icon("brand"), element("span", {}, page.title ?? t("core.files"))),
-        page.user ? account(app) : has("account") && link(t("core.signIn.go"), icon("user"), element("span", {}, t("core.signIn.go"))),
+        page.user ? account(app)
+            : has("account") && link("?account&sign-in", t("core.signIn.go"), icon("user"), element("span", {}, t("core.signIn.go"))),
         element("button.tool.connect", {
             type: "button", "aria-label": t("core.connect"), onclick: () => app.run("connect"),
         }, icon("connect"), element("span", {}, t("core.connect"))),
@@ -48,12 +49,12 @@ export const header = (app) => {
         iconButton("help", t("core.help"), () => app.run("help")))
 }
 
-const link = (title, ...content) => element("a.user", { href: "?account", title }, ...content)
+const link = (href, title, ...content) => element("a.user", { href, title }, ...content)
 
 /// Creates the name of the account, with a menu if there are accounts in a database.
 const account = (app) => {
     const content = [icon("user"), element("bdi", {}, page.user)]
-    if (!page.hasAccounts) return has("account") ? link(t("core.account"), content) : element("span.user", { title: t("core.user") }, content)
+    if (!page.hasAccounts) return has("account") ? link("?account", t("core.account"), content) : element("span.user", { title: t("core.user") }, content)
     const label = `${t("core.user")} ${page.user}`
     const button = element("button.tool.user", {
         type: "button", "aria-label": label, title: label, "aria-haspopup": "menu",

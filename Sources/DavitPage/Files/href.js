@@ -74,9 +74,10 @@ export const canonical = (path) =>
             return /[A-Za-z0-9\-._~]/.test(letter) ? letter : sign.toUpperCase()
         })).join("/")
 
-/// Makes control and bidirectional characters in a name visible, because they could reorder or hide the text around it.
+/// Makes control, bidirectional and invisible characters in a name visible: they could reorder or hide the text around them, or make
+/// two names look the same. Joiners (U+200C, U+200D) belong to scripts and emoji.
 export const visible = (name) =>
-    name.replace(/[\u0000-\u001f\u007f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => {
+    name.replace(/[\u0000-\u001f\u007f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g, (sign) => {
         const code = sign.charCodeAt(0)
         if (code < 32) return String.fromCharCode(0x2400 + code)
         return code === 127 ? "\u2421" : "\ufffd"

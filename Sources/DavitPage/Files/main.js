@@ -92,12 +92,16 @@ class App extends EventTarget {
         location.assign(entry.href)
     }
 
-    /// Shows another view instead of the entries; undefined restores them.
-    showView(view) {
+    /// Shows another view instead of the entries of the folder `href`; undefined restores them.
+    showView(view, href = folder.href) {
         this.#shown?.remove()
         this.#shown = view
         stage.hidden = view !== undefined
         if (view) stage.after(view)
+        const title = page.title ?? t("core.files")
+        const name = view?.querySelector("h2").textContent ?? (href === page.root ? undefined : visible(nameOf(href)))
+        document.title = name === undefined ? title : `${name} – ${title}`
+        for (const one of welcome) if (one) one.hidden = href !== page.root || view !== undefined
     }
 
     get layout() { return this.views.items.layout }
@@ -237,13 +241,10 @@ if (hasRights) {
 
 const openFolder = async (href, { restored, focus } = {}) => {
     clearBanner()
-    app.showView(undefined)
-    const title = page.title ?? t("core.files")
-    const name = href === page.root ? title : visible(nameOf(href))
-    document.title = href === page.root ? title : `${name} – ${title}`
+    app.showView(undefined, href)
+    const name = href === page.root ? page.title ?? t("core.files") : visible(nameOf(href))
     heading.textContent = href === page.root ? page.header ?? name : name
     heading.className = href === page.root && page.header ? "" : "unseen"
-    for (const one of welcome) if (one) one.hidden = href !== page.root
     // On the first load, leave the focus at the start of the page.
     const hadFocus = app.isStarted && (document.activeElement === document.body || items.element.contains(document.activeElement))
     scrollTo(0, 0)

@@ -48,7 +48,9 @@ struct FailureView {
         switch status {
         case .badRequest: hasName ? .reasonName : .reasonForm
         case .unsupportedMediaType: .reasonForm
+        case .forbidden where isElsewhere: .reasonNoAccess
         case .forbidden, .badGateway: .reasonForbidden
+        case .notFound where isElsewhere: .reasonNothing
         case .notFound: .reasonGone
         // MKCOL on an existing resource, or content for the path of a folder.
         case .methodNotAllowed, .preconditionFailed: .reasonTaken

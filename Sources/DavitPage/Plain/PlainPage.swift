@@ -12,9 +12,14 @@ struct PlainPage {
     let shell: PageShell?
     /// The collection relative to the request URL; the prefix of all links.
     let base: [UInt8]
+    /// What the page shows instead of the folder's members; nil for the folder itself.
+    let subject: Phrase?
 
-    init(_ visit: PageContext, _ settings: PageSettings, runsScripts: Bool) {
+    init(
+        _ visit: PageContext, _ settings: PageSettings, subject: Phrase? = nil, runsScripts: Bool
+    ) {
         self.visit = visit
+        self.subject = subject
         self.settings = settings
         strings = PageStrings.in(PageLanguage(for: visit.request))
         shell = runsScripts ? PageShell(visit, settings) : nil
@@ -64,6 +69,10 @@ struct PlainPage {
             <meta name="color-scheme" content="light dark">
             <title>
             """)
+        if let subject {
+            html.text(strings.text(subject))
+            html.markup(" – ")
+        }
         html.text(DisplayName.text(title))
         if !visit.path.isRoot { html.text(" – \(rootName)") }
         html.markup("</title>\n")
@@ -76,11 +85,16 @@ struct PlainPage {
         html.markup("><ol>")
         appendBreadcrumbs(to: &html)
         html.markup("</ol></nav>\n")
-        if PageFeature.account.isAvailable(for: visit), let user = visit.request.principal {
-            html.markup("<p class=\"simple-user\"><bdi>")
-            html.text(user)
-            html.markup("</bdi> ")
-            link(.account, Array("?\(AccountRoute.query)".utf8), to: &html)
+        if PageFeature.account.isAvailable(for: visit) {
+            html.markup("<p class=\"simple-user\">")
+            if let user = visit.request.principal {
+                html.markup("<bdi>")
+                html.text(user)
+                html.markup("</bdi> ")
+                link(.account, Array("?\(AccountRoute.query)".utf8), to: &html)
+            } else {
+                link(.signIn, Array("?\(AccountRoute.query)&\(AccountRoute.signIn)".utf8), to: &html)
+            }
             html.markup("</p>\n")
         }
         html.markup("<h1>")
@@ -90,7 +104,7 @@ struct PlainPage {
             html.name(title)
         }
         html.markup("</h1>\n")
-        if visit.path.isRoot, let prologue = settings.prologue {
+        if visit.path.isRoot, subject == nil, let prologue = settings.prologue {
             html.markup("<div class=\"simple-note\">\n")
             html.paragraphs(prologue)
             html.markup("</div>\n")

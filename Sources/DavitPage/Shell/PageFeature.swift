@@ -20,7 +20,7 @@ enum PageFeature: String, CaseIterable, Sendable {
     case archive
     /// `?qr` returns the address of a folder as a QR code.
     case qr
-    /// `?account` shows the account of the visitor, who can sign out there.
+    /// `?account` shows the account of the visitor, who can sign out there; visitors who have not signed in can do so there.
     case account
     /// `/.davit-trust` shows how devices can trust the server's own authority.
     case authority
@@ -35,7 +35,7 @@ enum PageFeature: String, CaseIterable, Sendable {
         case .archive: ArchiveLibrary.isAvailable
         case .qr: QRCodeLibrary.isAvailable
         case .authority: visit.request.hasTrustPage
-        case .account: visit.request.hasAccountPage && visit.request.principal != nil
+        case .account: visit.request.hasAccountPage
         }
     }
 
