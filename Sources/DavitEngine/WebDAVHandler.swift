@@ -55,17 +55,17 @@ public struct WebDAVHandler: Handler {
         return try answer(request, view)
     }
 
-    /// - Parameter share: what the client may see.
+    /// - Parameter view: the part of the share that the client may see.
     @inline(__always)
-    private func answer(_ request: HTTPRequest, _ share: Share) throws(HTTPError) -> Reply {
+    private func answer(_ request: HTTPRequest, _ view: Share) throws(HTTPError) -> Reply {
         let response: HTTPResponse
         do throws(WebDAVError) {
-            switch try dispatch(request, share) {
+            switch try dispatch(request, view) {
             case .ready(let ready): response = ready
-            case .pending(let work): return pendingReply(to: request, share, work)
+            case .pending(let work): return pendingReply(to: request, view, work)
             }
         } catch {
-            if let errorPage = page?.response(to: request, refusedWith: error, by: share) {
+            if let errorPage = page?.response(to: request, refusedWith: error, by: view) {
                 response = errorPage
             } else {
                 response = try error.responseOrRethrow()
@@ -75,73 +75,73 @@ public struct WebDAVHandler: Handler {
             return .ready(response)
         }
         return .pending { () async throws(HTTPError) in
-            await Representation(share: share).added(to: response, for: request)
+            await Representation(share: view).added(to: response, for: request)
         }
     }
 
     /// Returns a pending reply that runs `work` and adds the current content of the resource if the client prefers it.
     /// Without a Prefer field, uses `work` directly, which avoids a closure.
     private func pendingReply(
-        to request: HTTPRequest, _ share: Share, _ work: @escaping PendingResponse
+        to request: HTTPRequest, _ view: Share, _ work: @escaping PendingResponse
     ) -> Reply {
         guard request.contains(.prefer) else { return .pending(work) }
         return .pending { () async throws(HTTPError) in
-            await Representation(share: share).added(to: try await work(), for: request)
+            await Representation(share: view).added(to: try await work(), for: request)
         }
     }
 
     /// Starts the method of the request.
-    private func dispatch(_ request: HTTPRequest, _ share: Share) throws(WebDAVError) -> Reply {
+    private func dispatch(_ request: HTTPRequest, _ view: Share) throws(WebDAVError) -> Reply {
         if case .other = request.method { throw WebDAVError(.notImplemented) }
         if request.targetForm == .asterisk {
             return .ready(OptionsMethod.response(allowing: AllowedMethods.any))
         }
-        if share.configuration.isReadOnly, !Self.isReading(request) { throw WebDAVError(.forbidden) }
-        let context = try RequestContext(request, now: share.now())
+        if view.configuration.isReadOnly, !Self.isReading(request) { throw WebDAVError(.forbidden) }
+        let context = try RequestContext(request, now: view.now())
         if UploadResource.collection.contains(context.path) {
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await UploadMethods(share: share).respond(context)
+                    try await UploadMethods(share: view).respond(context)
                 }
             }
         }
 
         switch request.method {
         case .get, .head:
-            if share === self.share { return try getMethod.respond(context) }
-            return try GetMethod(share: share, page: page).respond(context)
+            if view === share { return try getMethod.respond(context) }
+            return try GetMethod(share: view, page: page).respond(context)
         case .propfind:
-            if share === self.share { return try propFindMethod.respond(context) }
-            return try PropFindMethod(share: share).respond(context)
+            if view === share { return try propFindMethod.respond(context) }
+            return try PropFindMethod(share: view).respond(context)
         case .options, .report, .search, .post:
             return .pending { [page] () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await Self.respondLater(context, share, page)
+                    try await Self.respondLater(context, view, page)
                 }
             }
         case .put where request.contains(.contentRange), .patch:
-            return try ChangeCommitter(try PatchMethod(share: share, request: request), context).reply()
+            return try ChangeCommitter(try PatchMethod(share: view, request: request), context).reply()
         case .put where DraftFields.arePresent(in: request):
             return .pending { () async throws(HTTPError) in
                 try await WebDAVError.converted { () async throws(WebDAVError) in
-                    try await Self.putDraft(context, share)
+                    try await Self.putDraft(context, view)
                 }
             }
-        case .put: return try ChangeCommitter(try PutMethod(share: share, request: request), context).reply()
-        case .delete: return try ChangeCommitter(DeleteMethod(share: share), context).reply()
+        case .put: return try ChangeCommitter(try PutMethod(share: view, request: request), context).reply()
+        case .delete: return try ChangeCommitter(DeleteMethod(share: view), context).reply()
         case .mkcol where request.body.isPresent:
-            return try ChangeCommitter(ExtendedMkColMethod(share: share), context).reply()
-        case .mkcol: return try ChangeCommitter(MkColMethod(share: share), context).reply()
-        case .proppatch: return try ChangeCommitter(PropPatchMethod(share: share), context).reply()
+            return try ChangeCommitter(ExtendedMkColMethod(share: view), context).reply()
+        case .mkcol: return try ChangeCommitter(MkColMethod(share: view), context).reply()
+        case .proppatch: return try ChangeCommitter(PropPatchMethod(share: view), context).reply()
         case .copy:
-            let transfer = try Transfer(request, context: context, share: share)
-            return try ChangeCommitter(CopyMethod(share: share, transfer: transfer), context).reply()
+            let transfer = try Transfer(request, context: context, share: view)
+            return try ChangeCommitter(CopyMethod(share: view, transfer: transfer), context).reply()
         case .move:
-            let transfer = try Transfer(request, context: context, share: share)
-            return try ChangeCommitter(MoveMethod(share: share, transfer: transfer), context).reply()
-        case .lock: return try ChangeCommitter(LockMethod(share: share, request: request), context).reply()
+            let transfer = try Transfer(request, context: context, share: view)
+            return try ChangeCommitter(MoveMethod(share: view, transfer: transfer), context).reply()
+        case .lock: return try ChangeCommitter(LockMethod(share: view, request: request), context).reply()
         case .unlock:
-            return try ChangeCommitter(UnlockMethod(share: share, request: request), context).reply()
+            return try ChangeCommitter(UnlockMethod(share: view, request: request), context).reply()
         case .trace, .connect: throw .methodNotAllowed(AllowedMethods.ofResources)
         case .other: throw WebDAVError(.notImplemented)
         }
@@ -149,31 +149,31 @@ public struct WebDAVHandler: Handler {
 
     /// Responds to OPTIONS, REPORT, SEARCH and POST, which have no synchronous path.
     private static func respondLater(
-        _ context: RequestContext, _ share: Share, _ page: (any CollectionPage)?
+        _ context: RequestContext, _ view: Share, _ page: (any CollectionPage)?
     ) async throws(WebDAVError) -> HTTPResponse {
         let request = context.request
         switch request.method {
-        case .options: return try await OptionsMethod(share: share).respond(context)
-        case .report: return try await ReportMethod(share: share).respond(context)
-        case .search: return try await SearchMethod(share: share).respond(context)
+        case .options: return try await OptionsMethod(share: view).respond(context)
+        case .report: return try await ReportMethod(share: view).respond(context)
+        case .search: return try await SearchMethod(share: view).respond(context)
         case .post where request.contains(.tusResumable):
-            return try await TusUploads(share: share).create(context)
+            return try await TusUploads(share: view).create(context)
         case .post:
             if DraftFields.arePresent(in: request), PostMethod.addsMember(request),
-                let response = try await DraftUploads(share: share).addMember(context)
+                let response = try await DraftUploads(share: view).addMember(context)
             {
                 return response
             }
-            return try await PostMethod.respond(context, share: share, page: page)
+            return try await PostMethod.respond(context, share: view, page: page)
         default: throw WebDAVError(.notImplemented)
         }
     }
 
     private static func putDraft(
-        _ context: RequestContext, _ share: Share
+        _ context: RequestContext, _ view: Share
     ) async throws(WebDAVError) -> HTTPResponse {
-        if let response = try await DraftUploads(share: share).put(context) { return response }
-        let method = try PutMethod(share: share, request: context.request)
+        if let response = try await DraftUploads(share: view).put(context) { return response }
+        let method = try PutMethod(share: view, request: context.request)
         return try await ChangeCommitter(method, context).run()
     }
 

@@ -31,9 +31,14 @@ struct LargePropertyTests {
         private(set) var bytes: [UInt8] = []
         private let buffer = IOBuffer(capacity: 16_384)
 
-        init(_ share: TestShare, _ target: String, depth: String, principal: String) async throws {
-            let response = try await share.client.begin(
-                "PROPFIND", target, [("Depth", depth)], principal: principal)
+        convenience init(
+            _ share: TestShare, _ target: String, depth: String, principal: String
+        ) async throws {
+            try self.init(
+                await share.client.begin("PROPFIND", target, [("Depth", depth)], principal: principal))
+        }
+
+        init(_ response: HTTPResponse) throws {
             guard case .stream(let stream) = response.body else {
                 throw HTTPError(.internalServerError, "not a stream")
             }
@@ -144,6 +149,36 @@ struct LargePropertyTests {
         #expect(text.hasSuffix("</D:multistatus>"))
         #expect(text.ranges(of: "<D:response>").count == 4)
         #expect(text.ranges(of: name).count == 36)
+    }
+
+    /// Sorted results are kept until they are sent; more than a few need a slot until then.
+    @Test func slowReadersOfSortedResultsAreLimited() async throws {
+        let share = try TestShare { $0.largeReadLimit = 1 }
+        #expect(share.shell("for n in $(seq 100 599); do echo a$n; done | xargs touch") == 0)
+        let search = { @Sendable (order: String, principal: String) async throws in
+            try Reader(
+                await share.client.begin(
+                    "SEARCH", "/", body: SentBody(Array(query(order: order).utf8)), principal: principal))
+        }
+        let order = ordered("D:displayname", "<D:descending/>")
+        var slow: Reader? = try await search(order, "anna")
+        // The first results have been sent.
+        while let reader = slow, reader.bytes.count < 1_000 { #expect(try await reader.next()) }
+        let executor = TestExecutor()
+        let waiting = executor.start { try await search(order, "bert").all() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReads.waitingCount == 1)
+        // Results without an order are not kept.
+        #expect(hrefs(in: try await search("", "carl").all()).count == 501)
+        #expect(share.share.largeReads.waitingCount == 1)
+        let text = try await slow?.all()
+        #expect(try await waiting.value == text)
+        #expect(hrefs(in: text ?? "").dropLast().elementsEqual((100...599).reversed().map { "/a\($0)" }))
+        // An abandoned response releases its slot, too.
+        slow = try await search(order, "anna")
+        while let reader = slow, reader.bytes.count < 1_000 { #expect(try await reader.next()) }
+        slow = nil
+        #expect(try await search(order, "bert").all() == text)
     }
 
     /// The limit applies to all clients together, and an abandoned response releases its slot.

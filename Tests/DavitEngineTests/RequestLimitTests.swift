@@ -166,6 +166,75 @@ struct RequestLimitTests {
         }
     }
 
+    /// The paths that a stream keeps for its folders have at most 64 KiB.
+    @Test func pathsOfAnEventStreamAreLimited() async throws {
+        let share = try TestShare.live()
+        let deep = Array(repeating: String(repeating: "d", count: 250), count: 12).joined(separator: "/")
+        #expect(share.shell("mkdir -p \(deep); cd \(deep); mkdir $(seq 10 40)") == 0)
+        for (count, status) in [(21, 200), (22, 400)] as [(Int, UInt16)] {
+            let target = "/\(deep)/?events&" + (10..<10 + count).map { "in=\($0)/" }.joined(separator: "&")
+            #expect(try await share.client.begin("GET", target).status.code == status)
+        }
+    }
+
+    /// Each change in a folder costs as much as the number of its addresses in a stream.
+    @Test func addressesOfAWatchedFolderAreLimited() async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("mkdir d; for l in 1 2 3 4; do ln -s d $l; done") == 0)
+        for (names, status) in [(["d", "1", "2", "3"], 200), (["d", "1", "2", "3", "4"], 400)]
+            as [([String], UInt16)]
+        {
+            let target = "/?events&" + names.map { "in=\($0)/" }.joined(separator: "&")
+            #expect(try await share.client.begin("GET", target).status.code == status)
+        }
+        let reader = try await share.events("/?events&in=d/&in=1/")
+        #expect(try await share.client.send("PUT", "/d/a", text: "x").status == 201)
+        #expect(try await reader.next()?.lines.sorted() == ["+ /1/a", "+ /d/a"])
+    }
+
+    /// A change is reported once to a stream that watches a folder with everything below it, and folders in it.
+    @Test func changesInNestedFoldersAreReportedOnce() async throws {
+        let share = try TestShare.live()
+        #expect(share.shell("mkdir -p a/b/c") == 0)
+        let reader = try await share.events("/?events&depth=infinity&in=a/b/&in=a/&in=a/b/c/&in=missing/")
+        #expect(try await reader.next() == EventReader.Event("gone", "/missing/"))
+        #expect(try await share.client.send("PUT", "/a/b/c/d", text: "x").status == 201)
+        #expect(try await reader.next() == EventReader.Event("change", "+ /a/b/c/d"))
+    }
+
+    /// One client cannot use up the streams of a share.
+    @Test func eventStreamsOfAClientAreLimited() async throws {
+        let share = try TestShare.live { $0.eventStreamLimitPerClient = 2 }
+        func begin(_ principal: String) async throws -> HTTPResponse {
+            try await share.client.begin("GET", "/?events", principal: principal)
+        }
+        let first = try await begin("anna")
+        var second: HTTPResponse? = try await begin("anna")
+        #expect(first.status == .ok && second?.status == .ok)
+        let third = try await begin("anna")
+        #expect(third.status == .serviceUnavailable && third.fields.contains(.retryAfter))
+        #expect(try await begin("bert").status == .ok)
+        second = nil
+        #expect(try await begin("anna").status == .ok)
+    }
+
+    /// The names of queued events have at most 128 KiB, encoded.
+    @Test func queuedBytesOfASlowReaderAreLimited() async throws {
+        for (count, name) in [(170, "change"), (180, "reset")] {
+            let share = try TestShare.live()
+            let slow = try await share.events("/?events")
+            let fast = try await share.events("/?events")
+            // 85 characters of three bytes each.
+            let suffix = String(repeating: "\u{20AC}", count: 84)
+            #expect(share.shell("for n in $(seq 100 \(99 + count)); do touch $n\(suffix); done") == 0)
+            var names: Set<String> = []
+            while names.count < count, let event = try await fast.next(), event.name == "change" {
+                names.formUnion(event.lines)
+            }
+            #expect(try await slow.next()?.name == name)
+        }
+    }
+
     /// Up to 1,024 changed names are queued for a client that does not read; for more, it must list the folder
     /// again.
     @Test func queuedNamesOfASlowReaderAreLimited() async throws {

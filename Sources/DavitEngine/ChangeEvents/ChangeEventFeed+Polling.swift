@@ -9,6 +9,9 @@ internal import Synchronization
 extension ChangeEventFeed {
     /// The maximum number of changes requested from the journal at a time.
     private static let pieceChanges = 256
+    /// The maximum number of readers and changes, multiplied, that are processed while the readers are locked, because
+    /// event loops may wait for them. One change is always processed for all readers.
+    private static let pieceChecks = 512
     /// The maximum number of steps in which a pass brings the journal up to date; the next pass continues.
     private static let stepLimit = 40
     /// The interval of keep-alive messages, in calls of ``tick()``; sending them detects disconnected clients.
@@ -119,13 +122,20 @@ extension ChangeEventFeed {
             let isLast = changes.count < Self.pieceChanges
             let number = isLast ? position.last : changes.last?.number ?? position.last
             known = SyncToken(journal: token.journal, number: number)
-            record { [known] state in
-                for change in changes { state.readers.record(change) }
-                // In the meantime, the last reader may have left, and a new reader may have joined with a later token.
-                if let other = state.token, other.journal == known.journal, other.number < known.number {
-                    state.token = known
+            var rest = changes[...]
+            repeat {
+                record { state in
+                    let count = max(1, Self.pieceChecks / max(1, state.readers.count))
+                    for change in rest.prefix(count) { state.readers.record(change) }
+                    rest = rest.dropFirst(count)
+                    // In the meantime, the last reader may have left, and a new reader may have joined with a later token.
+                    if rest.isEmpty, let other = state.token, other.journal == known.journal,
+                        other.number < known.number
+                    {
+                        state.token = known
+                    }
                 }
-            }
+            } while !rest.isEmpty
         }
     }
 

@@ -22,17 +22,19 @@ package final class ChangeEventFeed: Sendable {
     let shareState: any ShareState
     let now: @Sendable () -> Timestamp
     private let readerLimit: Int
+    private let readerLimitPerClient: Int
     let state = Mutex(State())
 
     /// Creates a feed and subscribes it to changes of resources and locks.
     init(
         _ journal: any ChangeJournal, _ state: any ShareState, readerLimit: Int,
-        now: @escaping @Sendable () -> Timestamp
+        readerLimitPerClient: Int, now: @escaping @Sendable () -> Timestamp
     ) {
         self.journal = journal
         shareState = state
         self.now = now
         self.readerLimit = readerLimit
+        self.readerLimitPerClient = readerLimitPerClient
         journal.onChange { [weak self] last in self?.changed(last) }
         state.onLockChange { [weak self] locks in self?.locksChanged(locks) }
     }
@@ -41,26 +43,31 @@ package final class ChangeEventFeed: Sendable {
 
     /// Adds a reader.
     /// - Parameters:
+    ///   - client: the client whose streams are counted.
     ///   - missing: the requested collections that do not exist.
     ///   - view: the rights that event ids refer to; see ``SyncToken/view``.
     ///   - mayReport: whether the client may know of a change at a path; asked for each event.
     ///   - position: the position up to which the requested collections have been compared with the file
     ///     system.
     /// - Returns: the id of the reader, and the number of the last change that ``catchUp(_:_:)`` must cover if the
-    ///   reader resumes; nil if there are too many readers.
+    ///   reader resumes; nil if there are too many readers, in total or of the client.
     func join(
-        _ scopes: [ChangeEventScope], missing: [ChangeEventScope], at position: JournalPosition,
+        _ client: ClientKey, _ scopes: [ChangeEventScope], missing: [ChangeEventScope],
+        at position: JournalPosition,
         view: UInt64? = nil, mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
     ) -> (id: Int, through: Int64)? {
         state.withLock { state in
-            guard state.readers.count < readerLimit else { return nil }
+            guard state.readers.count < readerLimit,
+                state.readers.count(of: client) < readerLimitPerClient
+            else { return nil }
             // If the journal was replaced while other readers exist, the next pass will detect the
             // replacement.
             let token = state.readers.isEmpty ? SyncToken(position) : state.token ?? SyncToken(position)
             state.token = token
             let through =
                 token.journal == position.journal ? max(token.number, position.last) : position.last
-            let id = state.readers.add(scopes, known: through, view: view, mayReport: mayReport)
+            let id = state.readers.add(
+                scopes, of: client, known: through, view: view, mayReport: mayReport)
             state.readers.withReader(id) { reader in
                 // Send the first event id immediately.
                 reader.pending.isBeat = true
@@ -169,11 +176,13 @@ package final class ChangeEventFeed: Sendable {
 
     /// Notifies readers of locks that were created or removed. Does not block.
     func locksChanged(_ locks: [Lock]) {
-        let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            if state.readers.isEmpty { return [] }
-            for lock in locks { state.readers.record(lock) }
-            return state.readers.takeWoken()
+        for lock in locks {
+            let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                if state.readers.isEmpty { return [] }
+                state.readers.record(lock)
+                return state.readers.takeWoken()
+            }
+            for waiting in woken { waiting.resume() }
         }
-        for waiting in woken { waiting.resume() }
     }
 }

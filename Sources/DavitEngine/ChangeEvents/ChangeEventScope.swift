@@ -10,6 +10,11 @@ struct ChangeEventScope: Hashable, Sendable {
     /// The href as the client spelled it, percent-encoded, with a trailing slash.
     let href: [UInt8]
 
+    /// Whether every change in `other` is also one in this scope.
+    func includes(_ other: ChangeEventScope) -> Bool {
+        isDeep && path.contains(other.path) && path != other.path
+    }
+
     /// Returns the href of a resource in this scope: with a trailing slash for the watched collection itself,
     /// otherwise without one.
     /// - Parameter path: the canonical path of the resource.

@@ -5,6 +5,7 @@ internal import DavitWebDAV
 /// The readers, the collections they watch, and their pending events.
 struct ChangeEventSubscribers {
     struct Reader {
+        let client: ClientKey
         var scopes: [ChangeEventScope]
         /// Whether the client may know of a change; asked for each event.
         var mayReport: @Sendable (ResourcePath) -> Bool = { _ in true }
@@ -28,6 +29,8 @@ struct ChangeEventSubscribers {
     }
 
     private(set) var all: [Int: Reader] = [:]
+    /// The number of readers of each client; no entry for 0.
+    private var counts: [ClientKey: Int] = [:]
     private var next = 0
     private var watches: [ResourcePath: Set<Watch>] = [:]
     /// The number of watches at or below each path; no entry for 0.
@@ -38,6 +41,8 @@ struct ChangeEventSubscribers {
 
     var isEmpty: Bool { all.isEmpty }
     var count: Int { all.count }
+
+    func count(of client: ClientKey) -> Int { counts[client] ?? 0 }
 
     /// The watched collections, without duplicates.
     var folders: WatchedFolders {
@@ -55,11 +60,12 @@ struct ChangeEventSubscribers {
     // MARK: Adding and removing readers
 
     mutating func add(
-        _ scopes: [ChangeEventScope], known: Int64, view: UInt64? = nil,
+        _ scopes: [ChangeEventScope], of client: ClientKey, known: Int64, view: UInt64? = nil,
         mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
     ) -> Int {
         next += 1
-        all[next] = Reader(scopes: scopes, mayReport: mayReport, view: view, known: known)
+        all[next] = Reader(client: client, scopes: scopes, mayReport: mayReport, view: view, known: known)
+        counts[client, default: 0] += 1
         for scope in scopes { add(Watch(reader: next, scope: scope)) }
         return next
     }
@@ -67,6 +73,7 @@ struct ChangeEventSubscribers {
     /// - Returns: the continuation of the reader, if it is waiting.
     mutating func remove(_ id: Int) -> CheckedContinuation<Void, Never>? {
         guard let reader = all.removeValue(forKey: id) else { return nil }
+        counts[reader.client] = count(of: reader.client) == 1 ? nil : count(of: reader.client) - 1
         for scope in reader.scopes { remove(Watch(reader: id, scope: scope)) }
         return reader.waiting
     }

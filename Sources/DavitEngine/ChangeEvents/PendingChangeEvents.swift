@@ -2,10 +2,13 @@ internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
 
-/// The pending events of a reader, with only the last change of each name, and at most ``nameLimit`` names.
+/// The pending events of a reader, with only the last change of each name, and at most ``nameLimit`` names of
+/// ``limitBytes`` in total.
 struct PendingChangeEvents: Sendable {
     /// The maximum number of pending names; a reader that is too slow is reset instead.
     static let nameLimit = 1_024
+    /// The maximum total size in bytes of the hrefs of pending names, with the same effect.
+    static let limitBytes = 128 << 10
 
     private struct Change: Sendable {
         var number: Int64
@@ -17,6 +20,8 @@ struct PendingChangeEvents: Sendable {
     private var changes: [[UInt8]: Change] = [:]
     private var locked: Set<[UInt8]> = []
     private var gone: [[UInt8]] = []
+    /// The total size of the hrefs in ``changes`` and ``locked``.
+    private var byteCount = 0
     private var isReset = false
     /// Whether to send a keep-alive message.
     var isBeat = false
@@ -26,15 +31,22 @@ struct PendingChangeEvents: Sendable {
     mutating func record(_ change: ResourceChange, in scope: ChangeEventScope) {
         if isReset { return }
         let href = scope.href(of: change.path)
-        if let known = changes[href], known.number >= change.number { return }
+        let known = changes[href]
+        if let known, known.number >= change.number { return }
         changes[href] = Change(
             number: change.number, exists: change.kind != .removed, isCollection: change.isCollection)
-        if changes.count > Self.nameLimit { reset() }
+        if known == nil { count(href, changes.count) }
     }
 
     mutating func record(locksOf href: [UInt8]) {
-        locked.insert(href)
-        if locked.count > Self.nameLimit { reset() }
+        if locked.insert(href).inserted { count(href, locked.count) }
+    }
+
+    /// Counts a name that was added.
+    /// - Parameter names: the number of names of its kind.
+    private mutating func count(_ href: [UInt8], _ names: Int) {
+        byteCount += href.count
+        if names > Self.nameLimit || byteCount > Self.limitBytes { reset() }
     }
 
     mutating func record(gone scope: ChangeEventScope) { gone.append(scope.href) }
@@ -44,6 +56,7 @@ struct PendingChangeEvents: Sendable {
         isReset = true
         changes = [:]
         locked = []
+        byteCount = 0
     }
 
     /// Encodes the pending events, in the order in which the client must process them.

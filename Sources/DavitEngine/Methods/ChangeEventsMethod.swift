@@ -8,6 +8,11 @@ internal import DavitWebDAV
 struct ChangeEventsMethod: Sendable {
     /// The maximum number of collections per stream.
     private static let scopeLimit = 64
+    /// The maximum size in bytes of the hrefs of all collections of a stream.
+    private static let hrefLimitBytes = 64 << 10
+    /// The maximum number of hrefs of the same collection, for example through symbolic links. Each change costs as much
+    /// as its number of hrefs.
+    private static let hrefLimitPerCollection = 4
 
     let share: Share
 
@@ -32,20 +37,33 @@ struct ChangeEventsMethod: Sendable {
             return .error(
                 .badRequest, "A stream can watch at most \(Self.scopeLimit) collections.", for: request)
         }
-        let (scopes, position) = try await compared(requestedScopes, by: journal)
+        guard requestedScopes.reduce(0, { $0 + $1.href.count }) <= Self.hrefLimitBytes else {
+            return .error(.badRequest, "The paths of the collections are too long.", for: request)
+        }
+        let (compared, position) = try await compared(requestedScopes, by: journal)
         guard let position else { throw WebDAVError(.notFound) }
         if request.method == .head { return Self.response(.empty) }
-        let missing = scopes.filter { $0.scope == nil }.map(\.requestedScope)
+        let missing = compared.filter { $0.scope == nil }.map(\.requestedScope)
+        let found = compared.compactMap(\.scope)
+        // A change is reported once, although several of the collections contain it.
+        let scopes = found.filter { scope in !found.contains { $0.includes(scope) } }
+        let hrefCounts = Dictionary(scopes.map { ($0.path, 1) }, uniquingKeysWith: +)
+        guard hrefCounts.values.allSatisfy({ $0 <= Self.hrefLimitPerCollection }) else {
+            return .error(
+                .badRequest,
+                "A stream can watch at most \(Self.hrefLimitPerCollection) addresses of a collection.",
+                for: request)
+        }
         guard
             let (id, through) = feed.join(
-                scopes.compactMap(\.scope), missing: missing, at: position,
+                context.client, scopes, missing: missing, at: position,
                 view: share.tokenView, mayReport: share.eventFilter(for: request))
         else {
             throw .busy
         }
         let stream = ChangeEventStream(feed, id)
         if let since = Self.since(request) {
-            try await catchUp(id, feed, journal, scopes.compactMap(\.scope), since, position, through)
+            try await catchUp(id, feed, journal, scopes, since, position, through)
         }
         return Self.response(.stream(stream))
     }
@@ -179,13 +197,16 @@ struct ChangeEventsMethod: Sendable {
         else { return feed.catchUp(id, nil) }
         do throws(WebDAVError) {
             var missed: [(scope: ChangeEventScope, changes: [ResourceChange])] = []
+            var limit = PendingChangeEvents.nameLimit
             for scope in scopes {
+                let most = limit
                 let changes = try await journal.read { journal throws(JournalError) in
                     try journal.changes(
                         in: scope.path, isDeep: scope.isDeep, since: token, through: through,
-                        limit: PendingChangeEvents.nameLimit + 1)
+                        limit: most + 1)
                 }
-                guard changes.count <= PendingChangeEvents.nameLimit else { return feed.catchUp(id, nil) }
+                guard changes.count <= limit else { return feed.catchUp(id, nil) }
+                limit -= changes.count
                 // The client has never seen resources that were removed before its initial synchronization
                 // began.
                 missed.append((scope, changes.filter { $0.kind != .removed || $0.number > token.base }))

@@ -3,7 +3,8 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// Limits the memory that responses to slow clients can occupy: a response reads few properties at a time,
-/// and must acquire one of the slots of ``Share/largeReads`` to read those of a resource that has many.
+/// and must acquire one of the slots of ``Share/largeReads`` to read those of a resource that has many, or to keep many
+/// results until they are sorted.
 extension PropertyResponses {
     /// The maximum size in bytes of names and values that a response may read without a slot.
     static let unreservedBytes = 64 << 10
@@ -59,6 +60,12 @@ extension PropertyResponses {
         return []
     }
 
+    /// Sets the size in bytes of results that the response keeps. Above ``unreservedBytes``, it needs a slot to continue.
+    func keep(bytes: Int) {
+        keptBytes = bytes
+        if bytes > Self.unreservedBytes, slot == nil { needsSlot = true }
+    }
+
     func use(_ taken: ClientSlots.Slot) {
         slot = taken
         needsSlot = false
@@ -66,6 +73,6 @@ extension PropertyResponses {
 
     /// Releases the slot if little of the response remains to be sent.
     func releaseSlotIfDrained() {
-        if slot != nil, writer.count <= Self.unreservedBytes { slot = nil }
+        if slot != nil, writer.count + keptBytes <= Self.unreservedBytes { slot = nil }
     }
 }

@@ -34,13 +34,16 @@ final class PropertyResponses {
     @safe @exclusivity(unchecked) private var digests: [ContentDigest] = []
     /// The collection of the last resource whose digests were read, open if the store can keep it open; see ``endPiece()``.
     @safe @exclusivity(unchecked) private var lastCollection: (path: ResourcePath, (any OpenCollection)?)?
-    /// Held while the properties of a resource that has many are in memory; see ``boundedProperties(of:)``.
+    /// The memory that the response needs in addition to what it has written; see ``keep(bytes:)``.
+    @safe @exclusivity(unchecked) var keptBytes = 0
+    /// Held while the properties of a resource that has many, or many other results, are in memory; see
+    /// ``boundedProperties(of:)`` and ``keep(bytes:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
     /// The rights that a minimal response leaves out: those of the collection whose members it lists.
     @safe @exclusivity(unchecked) private var omittedRights: ClientRights?
     /// The rights to the current resource, see ``findRights(at:isCollection:)``.
     @safe @exclusivity(unchecked) private(set) var rights: ClientRights?
-    /// Whether the next resource has so many properties that a slot must be acquired to read them.
+    /// Whether a slot must be acquired before the response continues.
     @safe @exclusivity(unchecked) var needsSlot = false
 
     /// - Parameter expansions: the remaining expansions of the enclosing response; nil if there is none.

@@ -34,7 +34,8 @@ struct SearchRows {
     private let limit: Int
     private let limitBytes: Int
     private var rows: [Row] = []
-    private var byteCount = 0
+    /// The approximate size of the stored results in memory.
+    private(set) var byteCount = 0
     private var isReversed = false
     /// Number of nodes not yet moved by the reversal; nil while results are inserted.
     private var unmoved: Int?

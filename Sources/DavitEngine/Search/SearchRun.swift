@@ -40,6 +40,9 @@ final class SearchRun {
             plan.order, limit: max(1, plan.limit), limitBytes: share.configuration.orderedSearchBytes)
     }
 
+    /// The approximate size in memory of the results that are stored because they have to be sorted.
+    var storedBytes: Int { rows.byteCount }
+
     /// Whether the response is complete, so that no further resource needs to be evaluated.
     var isOver: Bool { isTruncated && plan.order.isEmpty }
 

@@ -70,6 +70,7 @@ struct SearchWriter {
             if search.isExhausted { endTraversal() }
             steps += 1
             if search.isOver { end() } else { try step() }
+            responses.keep(bytes: search.storedBytes)
         }
         responses.endPiece()
     }

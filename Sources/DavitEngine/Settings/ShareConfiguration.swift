@@ -21,7 +21,8 @@ public struct ShareConfiguration: Sendable {
     /// request that would exceed it is refused with 507 and `quota-not-exceeded`.
     public var propertyLimitBytes = 1 << 20
     /// The maximum number of responses that may concurrently hold the properties of a resource with more than
-    /// 64 KiB of them, in total and per client. Further responses wait; if too many are waiting, they fail.
+    /// 64 KiB of them, or more than 64 KiB of sorted results, in total and per client. Further responses wait; if too many
+    /// are waiting, they fail.
     public var largeReadLimit = 16
     public var largeReadLimitPerClient = 4
     /// The maximum number of uploads that are examined at the same time (``UploadCheck``), in total and per client.
@@ -74,8 +75,9 @@ public struct ShareConfiguration: Sendable {
     public var searchStepLimit = 1_000_000_000
     /// The number of steps after which a SEARCH yields its thread to other requests.
     package var searchPieceSteps = 4_000_000
-    /// The maximum number of concurrent event streams; further requests are refused with 503.
+    /// The maximum number of concurrent event streams, in total and per client; further requests are refused with 503.
     public var eventStreamLimit = 1_024
+    public var eventStreamLimitPerClient = 64
     /// How long a request for changes waits until the share has been compared with the file system; then it
     /// fails with 503 and Retry-After.
     public var syncTimeout = Duration.seconds(10)

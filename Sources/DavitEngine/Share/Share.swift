@@ -138,7 +138,9 @@ public final class Share: Sendable {
             JournalReader($0, work, timeout: configuration.syncTimeout)
         }
         changeEvents = journal.map {
-            ChangeEventFeed($0, state, readerLimit: configuration.eventStreamLimit, now: now)
+            ChangeEventFeed(
+                $0, state, readerLimit: configuration.eventStreamLimit,
+                readerLimitPerClient: configuration.eventStreamLimitPerClient, now: now)
         }
         rows = ResourceRows(state, stored, now: now, report: report)
         let intents = RenameIntents(self.resources, rows, report: report)
@@ -166,7 +168,8 @@ public final class Share: Sendable {
         digests = DigestReader(
             self.resources, lookup, state, self.work, limitBytes: configuration.digestLimitBytes, now: now)
         largeReads = ClientSlots(
-            "concurrent responses with large properties", limit: configuration.largeReadLimit,
+            "concurrent responses with large properties or sorted results",
+            limit: configuration.largeReadLimit,
             limitPerClient: configuration.largeReadLimitPerClient, limitLog)
         uploadChecks = ClientSlots(
             "concurrent checks of uploads", limit: configuration.uploadCheckLimit,
