@@ -13,10 +13,10 @@ struct ServerFront {
     /// The database of accounts; nil if there is none.
     let directory: AccountDirectory?
     /// Records uses of app passwords in ``directory``.
-    let uses: AppPasswordUses?
+    let appPasswordUses: AppPasswordUses?
     #if TLS
     /// Nil if browsers cannot sign in with a form.
-    let endpoint: AccountEndpoint?
+    let accountEndpoint: AccountEndpoint?
     #endif
 
     /// - Parameters:
@@ -28,14 +28,14 @@ struct ServerFront {
         _ pool: BlockingPool, _ auditLog: AuditLog?, _ log: Log
     ) throws(ServerError) {
         directory = try environment.accountDirectory(for: configuration.authentication)
-        uses = directory.map { AppPasswordUses($0, log: log) }
-        if let uses { environment.addLifecycleObserver(uses) }
+        appPasswordUses = directory.map { AppPasswordUses($0, log: log) }
+        if let appPasswordUses { environment.addLifecycleObserver(appPasswordUses) }
         let didFail: @Sendable (String) -> Void = { limits.bans.recordFailure(of: $0) }
         #if TLS
         let endpoint = try configuration.makeAccountEndpoint(with: directory, in: environment)
-        self.endpoint = endpoint
+        accountEndpoint = endpoint
         authentication = try configuration.makeAuthentication(
-            with: directory, announcing: fields, pool, log, auditLog, uses,
+            with: directory, announcing: fields, pool, log, auditLog, appPasswordUses,
             asking: endpoint.map { [$0] } ?? [], isShare: isShare, didFail: didFail)
         let pages = authentication.flatMap { endpoint?.pages(for: $0) }
         handler = try configuration.front(
@@ -47,7 +47,7 @@ struct ServerFront {
         #else
         if configuration.signInProvider != nil { throw .noTLS }
         authentication = try configuration.makeAuthentication(
-            with: directory, announcing: fields, pool, log, auditLog, uses, isShare: isShare,
+            with: directory, announcing: fields, pool, log, auditLog, appPasswordUses, isShare: isShare,
             didFail: didFail)
         handler = try configuration.front(of: application, behind: authentication, limits)
         if let authentication { environment.use(authentication, nil) }

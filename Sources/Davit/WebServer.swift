@@ -183,9 +183,11 @@ public final class WebServer: Sendable {
         self.auditLog = auditLog
         hasAccountDatabase = front.directory != nil
         #if TLS
-        accountEndpoint = front.endpoint
+        accountEndpoint = front.accountEndpoint
         #endif
-        if let directory = front.directory, let uses = front.uses { follow(directory, uses, log: log) }
+        if let directory = front.directory, let uses = front.appPasswordUses {
+            follow(directory, uses, log: log)
+        }
         if let authentication { followExternalLogins(of: authentication) }
         #if TLS
         certificateUpkeep?.onChange { [weak self] in _ = self?.reloadCertificatesAndReport() }
