@@ -342,6 +342,16 @@ struct RequestLimitTests {
         }
     }
 
+    /// Entries without content count, too.
+    @Test func trashEntriesAreLimited() async throws {
+        let share = try TestShare.keeping { $0.trash?.entries = 2 }
+        for name in ["/a", "/b", "/c"] {
+            #expect(try await share.client.send("PUT", name, body: []).status == 201)
+            #expect(try await share.client.send("DELETE", name).status == 204)
+        }
+        #expect(try share.trash() == ["deleted /b 0", "deleted /c 0"])
+    }
+
     @Test func trashDaysAreLimited() async throws {
         for (seconds, kept) in [(2 * 86_400, ["deleted /a 1"]), (2 * 86_400 + 1, [])]
             as [(Int64, [String])]

@@ -119,6 +119,8 @@ package final class TrashCan: Sendable {
         guard let limits, !MacMetadataName.isSidecar(location.path.name) else {
             return nil
         }
+        // All other entries would have to make room for it.
+        if !info.isCollection, let limit = limits.bytes, info.length > limit { return nil }
         if reason == .overwritten, !info.isCollection, !isRequested {
             // An empty file is usually a name reserved by LOCK or by a client that first creates an empty
             // file.

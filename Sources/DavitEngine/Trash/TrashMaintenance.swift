@@ -46,8 +46,8 @@ package final class TrashMaintenance: Sendable {
         }
     }
 
-    /// Adds the ids of the trash entries of a change to the response. If the trash exceeds its size limit,
-    /// first removes entries that exceed its limits.
+    /// Adds the ids of the trash entries of a change to the response. If the trash is too large, first removes entries that
+    /// exceed its limits.
     func finish(
         kept entries: [TrashEntry], _ response: inout HTTPResponse, for context: RequestContext
     ) async {
@@ -72,8 +72,9 @@ package final class TrashMaintenance: Sendable {
     }
 
     private var isTooLarge: Bool {
-        guard let limit = trash.limits?.bytes else { return false }
-        return state.trashTotals.bytes > limit
+        guard let limits = trash.limits else { return false }
+        let totals = state.trashTotals
+        return totals.count > limits.entries || totals.bytes > limits.bytes ?? .max
     }
 
     /// Measures new entries in the trash and removes those that exceed its limits. May block, for as long as
@@ -99,17 +100,22 @@ package final class TrashMaintenance: Sendable {
         }
     }
 
-    /// Purges the oldest entries until the remaining ones are within the limits of size and age.
+    /// Purges the oldest entries until the remaining ones are within the limits of number, size and age.
     func trim() {
         guard let limits = trash.limits else { return }
         let end = now().subtracting(days: limits.days)
         // Entries on volumes that are not mounted stay, and other entries do not make room for them.
-        var unavailableBytes: Int64 = 0
+        var unavailable: (count: Int, bytes: Int64) = (0, 0)
         purge { entry in
+            let totals = state.trashTotals
             let isTooLarge =
-                limits.bytes.map { state.trashTotals.bytes - unavailableBytes > $0 } ?? false
+                totals.count - unavailable.count > limits.entries
+                || limits.bytes.map { totals.bytes - unavailable.bytes > $0 } ?? false
             guard entry.deleted < end || isTooLarge else { return false }
-            if isUnavailable(entry) { unavailableBytes += entry.length ?? 0 }
+            if isUnavailable(entry) {
+                unavailable.count += 1
+                unavailable.bytes += entry.length ?? 0
+            }
             return true
         }
     }
