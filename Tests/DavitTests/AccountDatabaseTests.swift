@@ -275,6 +275,34 @@ struct AccountDatabaseTests {
         }
     }
 
+    /// The rules of a folder leave with it, so a client could learn its name from the event.
+    @Test(arguments: ["DELETE", "MOVE"]) func removalOfAHiddenFolderIsNotReported(method: String) throws {
+        let secret = ResourcePath(segments: [Array("team".utf8), Array("secret".utf8)])!
+        try prepare([
+            account("anna"), .setRule(AccessRule(.user("anna"), .root, .all)), account("ben"),
+            .setRule(AccessRule(.user("ben"), team, .view)),
+            .setRule(AccessRule(.user("ben"), secret, .none)),
+        ])
+        try serve { address throws in
+            #expect(try status(address, "MKCOL /team/secret", as: "anna") == 201)
+            let stream = try RawConnection(address)
+            try stream.send(
+                "GET /team/?events&depth=infinity HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                    + "Authorization: Basic \(Base64.encode(Array("ben:secret".utf8)))\r\n\r\n")
+            #expect(stream.wait(for: "\nid: "))
+            let removed = try ChangeEventClient(address: address).send(
+                "\(method) /team/secret",
+                [
+                    "Authorization: Basic \(Base64.encode(Array("anna:secret".utf8)))",
+                    "Destination: /other/secret",
+                ])
+            #expect(removed.status == (method == "MOVE" ? 201 : 204))
+            #expect(try status(address, "DELETE /team/a.txt", as: "anna") == 204)
+            let events = try #require(stream.text(until: "data: - /team/a.txt"))
+            #expect(!events.contains("secret"))
+        }
+    }
+
     @Test func lastUseIsRecorded() throws {
         let phone = AppPassword()
         try prepare([account("anna"), add(phone, id: "phone")])

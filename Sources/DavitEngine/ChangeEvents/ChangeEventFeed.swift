@@ -46,7 +46,7 @@ package final class ChangeEventFeed: Sendable {
     ///   - client: the client whose streams are counted.
     ///   - missing: the requested collections that do not exist.
     ///   - view: the rights that event ids refer to; see ``SyncToken/view``.
-    ///   - mayReport: whether the client may know of a change at a path; asked for each event.
+    ///   - filter: decides for each event whether the client may know of it.
     ///   - position: the position up to which the requested collections have been compared with the file
     ///     system.
     /// - Returns: the id of the reader, and the number of the last change that ``catchUp(_:_:)`` must cover if the
@@ -54,7 +54,7 @@ package final class ChangeEventFeed: Sendable {
     func join(
         _ client: ClientKey, _ scopes: [ChangeEventScope], missing: [ChangeEventScope],
         at position: JournalPosition,
-        view: UInt64? = nil, mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
+        view: UInt64? = nil, filter: EventFilter
     ) -> (id: Int, through: Int64)? {
         state.withLock { state in
             guard state.readers.count < readerLimit,
@@ -67,7 +67,7 @@ package final class ChangeEventFeed: Sendable {
             let through =
                 token.journal == position.journal ? max(token.number, position.last) : position.last
             let id = state.readers.add(
-                scopes, of: client, known: through, view: view, mayReport: mayReport)
+                scopes, of: client, known: through, view: view, filter: filter)
             state.readers.withReader(id) { reader in
                 // Send the first event id immediately.
                 reader.pending.isBeat = true
@@ -84,7 +84,7 @@ package final class ChangeEventFeed: Sendable {
             state.readers.withReader(id) { reader in
                 guard let changes else { return reader.pending.reset() }
                 for (scope, changes) in changes {
-                    for change in changes where reader.mayReport(change.path) {
+                    for change in changes where reader.mayReport(change) {
                         reader.pending.record(change, in: scope)
                     }
                     // The journal does not record locks, so make the client query them again.

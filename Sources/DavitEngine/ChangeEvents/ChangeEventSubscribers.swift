@@ -7,8 +7,7 @@ struct ChangeEventSubscribers {
     struct Reader {
         let client: ClientKey
         var scopes: [ChangeEventScope]
-        /// Whether the client may know of a change; asked for each event.
-        var mayReport: @Sendable (ResourcePath) -> Bool = { _ in true }
+        let filter: EventFilter
         /// The rights of the client when it joined. Event ids refer to them, so that a client that reconnects after a change
         /// of its rights reads everything again.
         var view: UInt64?
@@ -20,6 +19,14 @@ struct ChangeEventSubscribers {
         var waiting: CheckedContinuation<Void, Never>?
         /// Whether the stream ends after the pending events.
         var isFinished = false
+
+        /// Whether the client may know of a change.
+        func mayReport(_ change: ResourceChange) -> Bool {
+            filter.mayReport(change.path, isRemoval: change.kind == .removed)
+        }
+
+        /// Whether the client may know of the locks of a resource.
+        func mayReport(locksOf path: ResourcePath) -> Bool { filter.mayReport(path, isRemoval: false) }
     }
 
     /// A scope watched by a reader.
@@ -61,10 +68,10 @@ struct ChangeEventSubscribers {
 
     mutating func add(
         _ scopes: [ChangeEventScope], of client: ClientKey, known: Int64, view: UInt64? = nil,
-        mayReport: @escaping @Sendable (ResourcePath) -> Bool = { _ in true }
+        filter: EventFilter
     ) -> Int {
         next += 1
-        all[next] = Reader(client: client, scopes: scopes, mayReport: mayReport, view: view, known: known)
+        all[next] = Reader(client: client, scopes: scopes, filter: filter, view: view, known: known)
         counts[client, default: 0] += 1
         for scope in scopes { add(Watch(reader: next, scope: scope)) }
         return next
@@ -153,7 +160,7 @@ struct ChangeEventSubscribers {
         guard let parent = change.path.parent else { return }
         forEachWatch(above: parent) { readers, watch in
             guard let reader = readers.all[watch.reader], reader.known < change.number,
-                reader.mayReport(change.path)
+                reader.mayReport(change)
             else { return }
             readers.record(watch.reader) { $0.record(change, in: watch.scope) }
         }
@@ -181,19 +188,19 @@ struct ChangeEventSubscribers {
     mutating func record(_ lock: Lock) {
         let slash = lock.rootHref.last == UInt8(ascii: "/") ? [UInt8(ascii: "/")] : []
         let root = lock.root
-        for watch in watches[root] ?? [] where all[watch.reader]?.mayReport(root) == true {
+        for watch in watches[root] ?? [] where all[watch.reader]?.mayReport(locksOf: root) == true {
             record(watch.reader) { $0.record(locksOf: watch.scope.href) }
         }
         if let parent = root.parent {
             forEachWatch(above: parent) { readers, watch in
-                guard readers.all[watch.reader]?.mayReport(root) == true else { return }
+                guard readers.all[watch.reader]?.mayReport(locksOf: root) == true else { return }
                 readers.record(watch.reader) { $0.record(locksOf: watch.scope.href(of: root) + slash) }
             }
         }
         // The lock also covers watched collections below its root.
         guard lock.depth == .infinity, weights[root] != nil else { return }
         for (folder, watches) in watches where folder != root && root.contains(folder) {
-            for watch in watches where all[watch.reader]?.mayReport(folder) == true {
+            for watch in watches where all[watch.reader]?.mayReport(locksOf: folder) == true {
                 record(watch.reader) { $0.record(locksOf: watch.scope.href) }
             }
         }

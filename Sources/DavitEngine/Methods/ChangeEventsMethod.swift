@@ -1,3 +1,4 @@
+internal import DavitAccess
 internal import DavitHTTP
 internal import DavitServer
 internal import DavitStore
@@ -57,7 +58,7 @@ struct ChangeEventsMethod: Sendable {
         guard
             let (id, through) = feed.join(
                 context.client, scopes, missing: missing, at: position,
-                view: share.tokenView, mayReport: share.eventFilter(for: request))
+                view: share.tokenView, filter: EventFilter(share.configuration.access, for: request.identity))
         else {
             throw .busy
         }

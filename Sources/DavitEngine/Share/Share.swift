@@ -321,22 +321,8 @@ public final class Share: Sendable {
         return configuration.access?.view(of: principal, ofTrashed: entry.id, from: entry.path)
     }
 
-    /// Returns a function that decides whether changes at a path are reported to the client. It uses the rights at the
-    /// time of each call, because an event stream can outlive a change of rights.
-    func eventFilter(for request: HTTPRequest) -> @Sendable (ResourcePath) -> Bool {
-        guard let policy = configuration.access else { return { _ in true } }
-        let principal = request.identity
-        return { path in
-            let access = policy.view(of: principal)
-            return access.rights(at: path).contains(.list) || access.leadsToRights(path)
-        }
-    }
-
     /// Whether changes at a path are reported to the client.
-    func mayReport(_ path: ResourcePath) -> Bool {
-        guard let access else { return true }
-        return access.rights(at: path).contains(.list) || access.leadsToRights(path)
-    }
+    func mayReport(_ path: ResourcePath) -> Bool { access?.shows(path) != false }
 
     /// Whether the client may know of a resource at a canonical path.
     func isVisible(_ path: ResourcePath) -> Bool { access?.rights(at: path).contains(.list) != false }

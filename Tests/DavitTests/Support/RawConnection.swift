@@ -21,13 +21,16 @@ final class RawConnection {
 
     /// Reads until the expected text arrives, and discards everything up to its end; returns false at the end
     /// of the connection.
-    func wait(for expected: String) -> Bool {
+    func wait(for expected: String) -> Bool { text(until: expected) != nil }
+
+    /// Same, but returns the text before the expected one; nil at the end of the connection.
+    func text(until expected: String) -> String? {
         while true {
             if let found = unread.firstRange(of: Array(expected.utf8)) {
-                unread.removeSubrange(..<found.upperBound)
-                return true
+                defer { unread.removeSubrange(..<found.upperBound) }
+                return String(decoding: unread[..<found.lowerBound], as: UTF8.self)
             }
-            guard let count = receive(), count > 0 else { return false }
+            guard let count = receive(), count > 0 else { return nil }
         }
     }
 
