@@ -1,12 +1,13 @@
 public import DavitAccess
-internal import DavitHTTP
+public import DavitHTTP
 
 /// Finds rules, accounts and app passwords that have no effect.
 public struct AccessReview {
     public enum Finding: Hashable, Sendable {
         /// The rule is for a group that has no members in the database.
         case withoutMembers(AccessRule)
-        /// Everyone whom the rule concerns has the same rights without it.
+        /// Everyone whom the rule can concern has the same rights without it, whatever groups they are members of. Never a rule
+        /// that denies all rights: it also protects the folder from rules that are added above it.
         case withoutEffect(AccessRule)
         /// No rule gives the account any right.
         case withoutRights(account: String)
@@ -17,18 +18,30 @@ public struct AccessReview {
         case incomplete
     }
 
-    /// A client that rules concern.
-    private struct Client: Hashable {
-        /// The account, if rules for it exist; nil for accounts without any.
-        var user: String?
-        var groups: [String] = []
-        var isAnonymous = false
+    /// The rules of one folder.
+    private struct Place {
+        var users: [String: Rights] = [:]
+        var groups: [String: Rights] = [:]
+        var everyone: Rights?
+        var anonymous: Rights?
 
-        func subjects(_ body: (AccessRule.Subject) -> Void) {
-            if isAnonymous { return body(.anonymous) }
-            if let user { body(.user(user)) }
-            for group in groups { body(.group(group)) }
-            body(.everyone)
+        subscript(subject: AccessRule.Subject) -> Rights? {
+            get {
+                switch subject {
+                case .user(let name): users[name]
+                case .group(let name): groups[name]
+                case .everyone: everyone
+                case .anonymous: anonymous
+                }
+            }
+            set {
+                switch subject {
+                case .user(let name): users[name] = newValue
+                case .group(let name): groups[name] = newValue
+                case .everyone: everyone = newValue
+                case .anonymous: anonymous = newValue
+                }
+            }
         }
     }
 
@@ -36,27 +49,38 @@ public struct AccessReview {
     private static let limit = 5_000_000
 
     private let contents: AccountContents
-    /// The rules of each folder. Keys are those of ``ResourcePath/equivalenceKey``.
-    private var places: [ResourcePath: [AccessRule.Subject: Rights]] = [:]
+    private let homes: ResourcePath?
+    /// The rules of each folder, with those that follow from home folders. Keys are those of ``ResourcePath/equivalenceKey``.
+    private var places: [ResourcePath: Place] = [:]
     private var groupsOfUser: [String: [String]] = [:]
-    private var usersWithRules: Set<String> = []
-    /// Accounts with the same rules, once.
-    private var clients: Set<Client> = []
 
-    public init(_ contents: AccountContents) {
+    /// - Parameter homes: the collection that contains the home folder of each account; nil without home folders.
+    public init(_ contents: AccountContents, homes: ResourcePath? = nil) {
         self.contents = contents
+        self.homes = homes
         for rule in contents.rules {
-            places[rule.path.equivalenceKey, default: [:]][rule.subject] = rule.rights
-            if case .user(let name) = rule.subject { usersWithRules.insert(name) }
+            places[rule.path.equivalenceKey, default: Place()][rule.subject] = rule.rights
         }
         for (group, members) in contents.groups {
             for member in members { groupsOfUser[member, default: []].append(group) }
         }
-        for account in contents.accounts { clients.insert(client(account.name)) }
+        if let homes { addHomeRules(homes) }
     }
 
-    private func client(_ name: String) -> Client {
-        Client(user: usersWithRules.contains(name) ? name : nil, groups: (groupsOfUser[name] ?? []).sorted())
+    /// Adds the rules that follow from home folders: those of the accounts, and those of other users whose home folders have
+    /// rules.
+    private mutating func addHomeRules(_ homes: ResourcePath) {
+        guard let implied = try? AccessRules([], homes: homes) else { return }
+        var folders = [homes] + contents.accounts.compactMap { homes.appending(Array($0.name.utf8)) }
+        for rule in contents.rules {
+            var folder = rule.path
+            while folder.depth > homes.depth + 1, let parent = folder.parent { folder = parent }
+            folders.append(folder)
+        }
+        for rule in folders.flatMap({ implied.impliedRules(in: $0) }) {
+            let key = rule.path.equivalenceKey
+            if places[key]?[rule.subject] == nil { places[key, default: Place()][rule.subject] = rule.rights }
+        }
     }
 
     /// Returns everything that was found, in the order of the contents.
@@ -72,14 +96,14 @@ public struct AccessReview {
             }
         }
         if comparisons >= Self.limit { findings.append(.incomplete) }
-        for account in contents.accounts where !hasRights(client(account.name)) {
+        for account in contents.accounts where !hasRights(account.name) {
             findings.append(.withoutRights(account: account.name))
         }
         for account in contents.accounts {
             for password in contents.appPasswords[account.name] ?? [] {
                 if let expiry = password.expiry, expiry <= seconds {
                     findings.append(.expired(password))
-                } else if let limit = password.limit, !hasRights(client(account.name), within: limit) {
+                } else if let limit = password.limit, !hasRights(account.name, within: limit) {
                     findings.append(.powerless(password))
                 }
             }
@@ -87,67 +111,109 @@ public struct AccessReview {
         return findings
     }
 
-    /// Whether anyone has other rights without the rule. Comparing the rights in its folder suffices: those below follow.
+    /// Whether anyone could have other rights without the rule: an account can join any group. Comparing the rights in its folder
+    /// suffices: those below follow.
     private func hasEffect(_ rule: AccessRule, _ comparisons: inout Int) -> Bool {
-        let key = rule.path.equivalenceKey
-        let concerned: any Sequence<Client> =
-            switch rule.subject {
-            case .user(let name): [client(name)]
-            case .group(let name): (contents.groups[name] ?? []).lazy.map { client($0) }
-            case .everyone: clients
-            case .anonymous: [Client(isAnonymous: true)]
-            }
-        for client in concerned {
+        if rule.rights.isEmpty { return true }
+        switch rule.subject {
+        case .user(let name): return hasEffect(rule, user: name, &comparisons)
+        case .group, .everyone: return hasEffect(onMany: rule, &comparisons)
+        case .anonymous:
+            let other = folders(above: rule.path).lazy.compactMap { places[$0]?.anonymous }.first
             comparisons += 1
-            if rights(of: client, at: key) != rights(of: client, at: key, without: rule.subject) {
+            return other != rule.rights
+        }
+    }
+
+    /// Without the rule for a user, those for groups and everyone in its folder apply, or those of the folders above.
+    private func hasEffect(_ rule: AccessRule, user: String, _ comparisons: inout Int) -> Bool {
+        let key = rule.path.equivalenceKey
+        var deeper: [Place] = []
+        for folder in [key] + folders(above: key) {
+            guard let place = places[folder] else { continue }
+            if folder != key, let rights = place.users[user] { return rights != rule.rights }
+            for (group, rights) in place.groups {
+                comparisons += 1
+                if rights != rule.rights, !deeper.contains(where: { $0.groups[group] != nil }) { return true }
+            }
+            if let rights = place.everyone { return rights != rule.rights }
+            deeper.append(place)
+        }
+        return true
+    }
+
+    /// Without the rule for a group or for everyone, rules of the same folder or of the folders above apply, also those for users
+    /// and for other groups.
+    private func hasEffect(onMany rule: AccessRule, _ comparisons: inout Int) -> Bool {
+        let key = rule.path.equivalenceKey
+        var deeper: [Place] = []
+        if let place = places[key] {
+            if case .group(let name) = rule.subject {
+                // The rights of the members of two groups add up.
+                comparisons += place.groups.count
+                let others = place.groups.filter { $0.key != name }
+                if others.contains(where: { !rule.rights.isSubset(of: $0.value) }) { return true }
+                if let rights = place.everyone { return rights != rule.rights }
+            }
+            deeper.append(place)
+        }
+        for folder in folders(above: key) {
+            guard let place = places[folder] else { continue }
+            for (user, rights) in place.users {
+                comparisons += 1
+                if rights != rule.rights, !deeper.contains(where: { $0.users[user] != nil }) { return true }
+            }
+            var own: Rights?
+            if case .group(let name) = rule.subject { own = place.groups[name] }
+            if let own, own != rule.rights { return true }
+            for (group, rights) in place.groups {
+                comparisons += 1
+                // Every member of the group of the rule has at least its rights.
+                let isSame = own == nil ? rights == rule.rights : rights.isSubset(of: rule.rights)
+                if !isSame, !deeper.contains(where: { $0.groups[group] != nil }) { return true }
+            }
+            if own != nil { return false }
+            if let rights = place.everyone { return rights != rule.rights }
+            deeper.append(place)
+        }
+        return true
+    }
+
+    /// Returns the keys of the folders above a folder, the nearest first.
+    private func folders(above folder: ResourcePath) -> [ResourcePath] {
+        var folders: [ResourcePath] = []
+        var next = folder.equivalenceKey.parent
+        while let above = next {
+            folders.append(above)
+            next = above.parent
+        }
+        return folders
+    }
+
+    /// Returns the rights that the rules of one folder give an account; nil if none concerns it.
+    private func rights(of account: String, in key: ResourcePath) -> Rights? {
+        guard let place = places[key] else { return nil }
+        if let rights = place.users[account] { return rights }
+        let groups = (groupsOfUser[account] ?? []).compactMap { place.groups[$0] }
+        return groups.isEmpty ? place.everyone : groups.reduce(.none) { $0.union($1) }
+    }
+
+    /// Whether an account has any right, at all or within a limit.
+    private func hasRights(_ account: String, within limit: AccessLimit? = nil) -> Bool {
+        guard let limit else {
+            // The common case, for speed.
+            if let home = homes?.appending(Array(account.utf8)),
+                rights(of: account, in: home.equivalenceKey)?.isEmpty == false
+            {
                 return true
             }
+            return places.keys.contains { rights(of: account, in: $0)?.isEmpty == false }
         }
-        return false
-    }
-
-    /// Returns the rights of a client at a folder, as the rules of the deepest folder above it determine them.
-    /// - Parameter ignored: a subject whose rule in this folder is ignored.
-    private func rights(
-        of client: Client, at key: ResourcePath, without ignored: AccessRule.Subject? = nil
-    ) -> Rights {
-        var folder: ResourcePath? = key
-        while let place = folder {
-            if let granted = rights(of: client, in: place, without: place == key ? ignored : nil) {
-                return granted
-            }
-            folder = place.parent
+        let key = limit.path.equivalenceKey
+        let granted = ([key] + folders(above: key)).lazy.compactMap { rights(of: account, in: $0) }.first
+        if let granted, !granted.isDisjoint(with: limit.rights) { return true }
+        return places.keys.contains { place in
+            key.contains(place) && rights(of: account, in: place)?.isDisjoint(with: limit.rights) == false
         }
-        return .none
-    }
-
-    /// Returns the rights that the rules of one folder give a client; nil if none concerns it.
-    private func rights(
-        of client: Client, in key: ResourcePath, without ignored: AccessRule.Subject?
-    ) -> Rights? {
-        guard let rules = places[key] else { return nil }
-        var (user, groups, everyone): (Rights?, Rights?, Rights?)
-        client.subjects { subject in
-            guard subject != ignored, let rights = rules[subject] else { return }
-            switch subject {
-            case .user: user = rights
-            case .group: groups = (groups ?? []).union(rights)
-            case .everyone, .anonymous: everyone = rights
-            }
-        }
-        return user ?? groups ?? everyone
-    }
-
-    /// Whether a client has any right, at all or within a limit.
-    private func hasRights(_ client: Client, within limit: AccessLimit? = nil) -> Bool {
-        if let limit {
-            let key = limit.path.equivalenceKey
-            if !rights(of: client, at: key).isDisjoint(with: limit.rights) { return true }
-            return places.keys.contains { place in
-                key.contains(place)
-                    && rights(of: client, in: place, without: nil)?.isDisjoint(with: limit.rights) == false
-            }
-        }
-        return places.keys.contains { rights(of: client, in: $0, without: nil)?.isEmpty == false }
     }
 }

@@ -242,7 +242,8 @@ package enum Help: Hashable, Sendable {
                                  with status 1 if there is anything
           --app-password ID      for explain: the rights with this app password
           --group GROUP          for explain: the rights as a member of this group, too;
-                                 repeatable
+                                 NAME can then be a user of a directory or proxy who
+                                 has no account; repeatable
           --state-dir FOLDER     state folder, as for 'davit serve'
           --help                 show this help
 

@@ -54,7 +54,11 @@ extension AccountAdmin {
 
     private func principal(_ client: ExplainedClient) throws(AccountError) -> Principal {
         guard let name = client.account else { return .anonymous }
-        guard let credentials = try directory()?.credentials(of: name) else { throw .unknownAccount(name) }
+        guard let credentials = try directory()?.credentials(of: name) else {
+            // A user whom only a directory or proxy knows. Without a group, the name is more likely a mistake.
+            if client.groups.isEmpty || client.appPassword != nil { throw .unknownAccount(name) }
+            return Principal(.account, name, groups: Set(client.groups))
+        }
         let account = credentials.account.name
         guard let id = client.appPassword else {
             return Principal(.account, account, groups: Set(client.groups))
@@ -77,7 +81,8 @@ extension AccountAdmin {
             findings.append("app password \(password.name): the folder \(limit.path) does not exist")
         }
         let now = Clock.wallNow() / 1_000_000_000
-        return findings + AccessReview(contents).findings(at: now).map(\.text)
+        let review = AccessReview(contents, homes: try directory()?.homes)
+        return findings + review.findings(at: now).map(\.text)
     }
 
     private func isFolder(_ path: ResourcePath, in share: Share) throws(AccountError) -> Bool {

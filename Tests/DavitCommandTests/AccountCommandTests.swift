@@ -139,6 +139,12 @@ import Testing
             try run("access explain FOLDER user:anna /team --group staff")
                 == "rights of anna in /team: view (list,read)\n  from: /team  group:staff  view (list,read)\n"
         )
+        // A user of a directory, without an account.
+        #expect(
+            try run("access explain FOLDER dirk /team --group staff")
+                == "rights of dirk in /team: view (list,read)\n  from: /team  group:staff  view (list,read)\n"
+        )
+        #expect(failure("access explain FOLDER dirk /team") == "there is no account 'dirk'")
         #expect(
             try run("access explain FOLDER anonymous /team/x")
                 == "rights of anonymous in /team/x: list\n  from: /team  anonymous  list\n")
