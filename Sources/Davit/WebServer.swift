@@ -89,6 +89,7 @@ public final class WebServer: Sendable {
                 [weak lifecycleController] in lifecycleController?.announced(as: $0)
             }
             let application = try Self.application(root, in: environment)
+            try configuration.checkFiles(in: environment)
             if let events {
                 try events.open(in: environment)
                 environment.addLifecycleObserver(events)

@@ -17,6 +17,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// The records are in syslog or in the journal.
     case auditLogNotInFile(String)
     case noAuditLog
+    /// The access log or the audit log is inside a shared folder.
+    case logInShare(option: String, String, share: String)
     case portMappingNotSafe
     /// The access log cannot be written to standard error.
     case standardErrorNotWritable(reason: String)
@@ -128,6 +130,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .auditLogNotReadable(let path, let reason): "cannot read audit log \(path): \(reason)"
         case .auditLogNotInFile(let service): "the audit log is sent to \(service)"
         case .noAuditLog: "there is no audit log in the configuration"
+        case .logInShare(let option, let path, let share):
+            "\(option): \(path) is inside the shared folder \(share)"
         case .portMappingNotSafe: "--map-port requires TLS and accounts"
         case .standardErrorNotWritable(let reason):
             "cannot write the access log to standard error: \(reason)"
@@ -230,6 +234,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .auditLogNotWritable: "Choose a file in a folder that davit can write to."
         case .auditLogNotReadable:
             "Run the command as the server's user or as root: davit log --audit-log FILE PATH"
+        case .logInShare(let option, _, _):
+            "Clients could read and change it. Choose a file outside the share: \(option) /var/log/davit/log"
         case .auditLogNotInFile: "Search there for the tag davit-audit."
         case .portMappingNotSafe:
             "Everyone in the Internet could use the server. For example: --tls-self-signed, and accounts with 'davit account add'"

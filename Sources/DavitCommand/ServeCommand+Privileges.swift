@@ -63,8 +63,8 @@ extension ServeCommand {
     func enterSandbox() throws(CommandFailure) {
         let states = try stateFolders()
         let contents = options.eachShare.compactMap(\.sharedDatabase).flatMap(\.contentFolders)
-        for folder in states + contents + [options.recordingFolder].compactMap({ $0 }) where !isShared(folder)
-        {
+        for folder in states + contents + [options.recordingFolder].compactMap({ $0 }) 
+        where sharedFolder(containing: folder) == nil {
             // If this fails, the server reports it.
             try? ExclusiveFolder.makeFolders(folder)
             // In the sandbox, the folder that contains it cannot be opened.
@@ -95,9 +95,9 @@ extension ServeCommand {
         return paths
     }
 
-    /// Whether a folder is in one of the shared folders, where the server creates nothing for itself.
-    private func isShared(_ path: String) -> Bool {
-        options.eachShare.filter { $0.sharedDatabase == nil }.flatMap(\.folders).contains { folder in
+    /// Returns the shared folder that contains a path, where the server creates nothing for itself; nil if none does.
+    func sharedFolder(containing path: String) -> String? {
+        options.eachShare.filter { $0.sharedDatabase == nil }.flatMap(\.folders).first { folder in
             guard let shared = try? ExclusiveFolder.canonical(folder) else { return false }
             return StateFolder.isInside(path, share: shared)
         }

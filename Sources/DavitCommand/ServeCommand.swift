@@ -188,6 +188,12 @@ package struct ServeCommand {
         configuration.logLevel = options.logLevel.level
         configuration.grace = .seconds(options.graceSeconds)
         configuration.recordingFolder = options.recordingFolder
+        // Before the server creates the files.
+        do throws(ServerError) {
+            try configuration.checkFiles { sharedFolder(containing: $0) }
+        } catch {
+            throw CommandFailure(error, folder: options.folder)
+        }
         var certificateFault: CertificateFault?
         if let path = options.faultFile {
             let plan = try Self.faultRules(at: path)
@@ -279,6 +285,10 @@ extension CommandFailure {
             self = .recordingFolderNotWritable(path, reason: error.description)
         case .recordingFolderNotEmpty(let path): self = .recordingFolderNotEmpty(path)
         case .recordingFolderInsideShare(let path): self = .recordingFolderInShare(path, share: folder)
+        case .accessLogInsideShare(let path, let share):
+            self = .logInShare(option: ServeOption.accessLog.rawValue, path, share: share)
+        case .auditLogInsideShare(let path, let share):
+            self = .logInShare(option: ServeOption.auditLog.rawValue, path, share: share)
         case .mountNotUsable(let reason): self = .other(reason)
         case .foldersChanged(let path, let reason, let record):
             self = .foldersChanged(path, reason: reason, record: record)

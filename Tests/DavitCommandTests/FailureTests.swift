@@ -17,6 +17,10 @@ struct FailureTests {
         ),
         (.auditLogNotWritable("/l", reason: "Permission denied"), ["audit log /l: Permission", "folder"]),
         (.auditLogNotReadable("/l", reason: "Permission denied"), ["audit log /l: Permission", "root"]),
+        (
+            .logInShare(option: "--audit-log", "/srv/l", share: "/srv"),
+            ["--audit-log: /srv/l is inside the shared folder /srv", "--audit-log /"]
+        ),
         (.auditLogNotInFile("syslog"), ["sent to syslog", "davit-audit"]),
         (.noAuditLog, ["no audit log", "--audit-log FILE"]),
         (

@@ -248,6 +248,22 @@ struct WebServerTests {
         }
     }
 
+    @Test func logsInAShareAreRefused() throws {
+        let log = folder.path + "/a/log"
+        let root = try ExclusiveFolder.canonical(folder.path + "/a")
+        #expect(throws: ServerError.accessLogInsideShare(path: log, share: root)) {
+            let configuration = Self.configuration { $0.accessLog = .init(.file(log)) }
+            return try WebServer(configuration: configuration) { $0.mount("/1", share("a")) }
+        }
+        #expect(throws: ServerError.auditLogInsideShare(path: log, share: root)) {
+            let configuration = Self.configuration { $0.audit = .init(.file(log)) }
+            return try WebServer(share("a"), configuration: configuration)
+        }
+        // Next to the share is not in it.
+        let other = Self.configuration { $0.audit = .init(.file(folder.path + "/a.log")) }
+        _ = try WebServer(share("a"), configuration: other)
+    }
+
     @Test func missingShareFolderIsReportedWithItsPath() {
         let missing = folder.path + "/missing"
         #expect(throws: ServerError.shareNotUsable(path: missing, .missing)) {

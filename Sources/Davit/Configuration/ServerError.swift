@@ -28,6 +28,10 @@ public enum ServerError: Error, Sendable, Equatable {
     /// The folder for recordings is inside a share. Clients could read the recording, which would be recorded
     /// again.
     case recordingFolderInsideShare(path: String)
+    /// The access log is inside a share, where clients could read and change it.
+    case accessLogInsideShare(path: String, share: String)
+    /// The audit log is inside a share, where clients could read, change and delete it.
+    case auditLogInsideShare(path: String, share: String)
     /// A mounted handler that is not a share could not be created.
     case mountNotUsable(reason: String)
     /// A change was interrupted at `path`, and cannot be completed, because the folder there is not the same as at the
