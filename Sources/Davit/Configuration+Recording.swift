@@ -22,7 +22,9 @@ extension Configuration {
     /// Checks the files of the server against the shares in the environment, which must contain all of them already.
     func checkFiles(in environment: ServerEnvironment) throws(ServerError) {
         var shares: [ShareFolders] = []
-        environment.forEachLifecycleObserver { if let share = $0 as? OpenShare { shares.append(share.folders) } }
+        environment.forEachLifecycleObserver {
+            if let share = $0 as? OpenShare { shares.append(share.folders) }
+        }
         try checkFiles { path in shares.first { $0.contains(path) }?.root.rootPath }
     }
 

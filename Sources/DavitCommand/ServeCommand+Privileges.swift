@@ -63,7 +63,7 @@ extension ServeCommand {
     func enterSandbox() throws(CommandFailure) {
         let states = try stateFolders()
         let contents = options.eachShare.compactMap(\.sharedDatabase).flatMap(\.contentFolders)
-        for folder in states + contents + [options.recordingFolder].compactMap({ $0 }) 
+        for folder in states + contents + [options.recordingFolder].compactMap({ $0 })
         where sharedFolder(containing: folder) == nil {
             // If this fails, the server reports it.
             try? ExclusiveFolder.makeFolders(folder)

@@ -50,7 +50,7 @@ final class ServeReload: Sendable {
                 if isOther, canReplace, !changes.contains(where: { Self.accountKeys.contains($0.name) }) {
                     changes.insert(.contentOfUserFile, at: 0)
                 }
-                try apply(new, changes, isOther && canReplace ? accounts : nil, to: server)
+                try apply(new, isOther && canReplace ? accounts : nil, to: server)
                 state.plan = new
                 if canReplace { state.accounts = accounts.hashValue }
                 for change in changes { log(change, server) }
@@ -78,7 +78,7 @@ final class ServeReload: Sendable {
     /// - Parameter accounts: nil if they have not changed.
     /// - Throws: a failure before which nothing has changed.
     private func apply(
-        _ new: ServePlan, _ changes: [SettingChange], _ accounts: [Configuration.Account]?,
+        _ new: ServePlan, _ accounts: [Configuration.Account]?,
         to server: WebServer
     ) throws(CommandFailure) {
         var prepared: [(ReloadableRules, AccessRules)] = []
@@ -86,10 +86,9 @@ final class ServeReload: Sendable {
             guard let given = options.accessRules, let target = rules[path] else { continue }
             prepared.append((target, try AccessRules(of: given, options.groups)))
         }
-        let keepsLevel = changes.contains { $0.name == ServeOption.logLevel.key && $0.reload == .restart }
         do throws(ServerError) {
             try server.replaceSettings(
-                accounts: accounts, logLevel: keepsLevel ? nil : new.options.logLevel.level)
+                accounts: accounts, logLevel: new.options.logLevel.level)
         } catch {
             throw CommandFailure(error, folder: new.options.folder)
         }
@@ -98,7 +97,7 @@ final class ServeReload: Sendable {
 
     private func log(_ change: SettingChange, _ server: WebServer) {
         switch change.reload {
-        case .takesEffect: server.log.info("setting changed", ["setting": change.difference])
+        case .takesEffect: server.log.info("setting changed", ["setting": change.text])
         case .restart:
             server.log.warning(
                 "setting changed in the configuration file; restart the server to use it",

@@ -7,11 +7,17 @@ struct SettingChange: Hashable, Sendable {
     /// Nil if a value must not or cannot be shown.
     let values: (old: String, new: String)?
     let reload: OptionReload
+    /// The part of a change that takes effect which needs a restart; nil for none.
+    let exception: String?
 
-    init(_ name: String, _ values: (old: String, new: String)?, _ reload: OptionReload) {
+    init(
+        _ name: String, _ values: (old: String, new: String)?, _ reload: OptionReload,
+        exception: String? = nil
+    ) {
         self.name = name
         self.values = values
         self.reload = reload
+        self.exception = exception
     }
 
     /// The user file, or a file with the password of an account, has another content.
@@ -21,7 +27,12 @@ struct SettingChange: Hashable, Sendable {
     var difference: String { name + (values.map { ": \($0.old) -> \($0.new)" } ?? " changed") }
 
     /// The difference, with a note if a restart is needed.
-    var text: String { difference + (reload == .restart ? " (needs a restart)" : "") }
+    var text: String {
+        switch reload {
+        case .restart: difference + " (needs a restart)"
+        case .takesEffect: difference + (exception.map { " (\($0) need a restart)" } ?? "")
+        }
+    }
 
     static func == (a: SettingChange, b: SettingChange) -> Bool {
         a.text == b.text && a.reload == b.reload
@@ -43,7 +54,7 @@ struct ReloadAbilities {
 extension ServePlan {
     /// Returns what differs from another plan, in the order of the help.
     func changes(to new: ServePlan, _ abilities: ReloadAbilities) -> [SettingChange] {
-        var changes = Self.changes("", settings, new.settings, abilities)
+        var changes = Self.changes("", (settings, options), (new.settings, new.options), abilities)
         // Settings for all shares are compared as those of each share.
         if !shares.isEmpty, !new.shares.isEmpty {
             let shared = Set(
@@ -71,7 +82,7 @@ extension ServePlan {
                     .init("\(share.path): folder", (old.options.folder, share.options.folder), .restart))
             }
             changes += Self.changes(
-                "\(share.path): ", old.settings, share.settings, abilities)
+                "\(share.path): ", (old.settings, old.options), (share.settings, share.options), abilities)
             changes += Self.changes("\(share.path): ", from: old.options, to: share.options)
         }
         let paths = Set(new.shares.map(\.path))
@@ -94,23 +105,31 @@ extension ServePlan {
     }
 
     private static func changes(
-        _ prefix: String, _ old: [OptionSetting], _ new: [OptionSetting],
-        _ abilities: ReloadAbilities
+        _ prefix: String, _ old: (settings: [OptionSetting], options: ServeOptions),
+        _ new: (settings: [OptionSetting], options: ServeOptions), _ abilities: ReloadAbilities
     ) -> [SettingChange] {
         var changes: [SettingChange] = []
-        let (olds, news) = (values(old), values(new))
+        let (olds, news) = (values(old.settings), values(new.settings))
         for option in ServeOption.allCases where olds[option] != news[option] && option != .mount {
+            // A default that is written into the file changes nothing. Options of the trash also turn it on.
+            let isSame =
+                [.trash, .trashDays].contains(option)
+                ? old.options.trash == new.options.trash
+                : effective(option, olds[option]) == effective(option, news[option])
+            if isSame { continue }
             let values =
-                option.entry.isSecret ? nil : (shown(option, olds[option]), shown(option, news[option]))
+                option.entry.isSecret
+                ? nil
+                : (shown(option, olds[option], old.options), shown(option, news[option], new.options))
             var reload = option.entry.reload
             if option == .user || option == .userFile { reload = abilities.ofAccounts }
-            if option == .logLevel, !abilities.canLogAccess,
-                let level = ServeOptions.LogLevel(rawValue: news[option]?.first ?? ""),
-                [.access, .verbose, .debug].contains(level)
-            {
-                reload = .restart
-            }
-            changes.append(.init(prefix + option.key, values, reload))
+            let lacksLines =
+                option == .logLevel && !abilities.canLogAccess
+                && [.access, .verbose, .debug].contains(new.options.logLevel)
+            changes.append(
+                .init(
+                    prefix + option.key, values, reload,
+                    exception: lacksLines ? "lines of level access" : nil))
         }
         return changes
     }
@@ -119,8 +138,18 @@ extension ServePlan {
         Dictionary(grouping: settings, by: \.option).mapValues { $0.map(\.value) }
     }
 
-    private static func shown(_ option: ServeOption, _ values: [String]?) -> String {
-        values?.joined(separator: ", ") ?? option.entry.standard.text
+    /// Returns the values of an option, or its default if the settings do not contain it; nil for neither.
+    private static func effective(_ option: ServeOption, _ values: [String]?) -> [String]? {
+        if let values { return values }
+        return switch option.entry.standard {
+        case .value(let text), .implied(let text): [text]
+        case .none, .described: option.takesValue ? nil : ["false"]
+        }
+    }
+
+    private static func shown(_ option: ServeOption, _ values: [String]?, _ options: ServeOptions) -> String {
+        if values == nil, option == .trashDays, options.trash == nil { return "none" }
+        return values?.joined(separator: ", ") ?? option.entry.standard.text
             ?? (option.takesValue ? "none" : "false")
     }
 }

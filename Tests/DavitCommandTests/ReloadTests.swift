@@ -74,6 +74,35 @@ struct ReloadTests {
         }
     }
 
+    /// A server that was started without access lines gets the others of the level.
+    @Test func logLevelTakesEffectWithoutAccessLines() throws {
+        try serve { server, _ in
+            try file.write(text(level: "verbose"))
+            #expect(
+                server.reloadAndReport().changes == [
+                    "log-level: error -> verbose (lines of level access need a restart)"
+                ])
+            #expect(server.log.isOn(.verbose))
+            #expect(server.reloadAndReport() == ReloadReport())
+            try file.write(text(level: "warning"))
+            #expect(server.reloadAndReport().changes == ["log-level: verbose -> warning"])
+            #expect(!server.log.isOn(.info))
+        }
+    }
+
+    @Test func defaultsInTheFileChangeNothing() throws {
+        try serve { server, _ in
+            try file.write(
+                text() + "max-depth: 1000\nno-compression: false\nread-only: false\nsync: none\n")
+            #expect(server.reloadAndReport() == ReloadReport())
+            // This default of another option turns on the trash.
+            try file.write(text() + "trash-days: 30\n")
+            #expect(server.reloadAndReport().changes == ["trash-days: none -> 30 (needs a restart)"])
+            try file.write(text() + "max-depth: 999\n")
+            #expect(server.reloadAndReport().changes == ["max-depth: 1000 -> 999 (needs a restart)"])
+        }
+    }
+
     @Test func wrongFileChangesNothing() throws {
         try serve { server, client in
             try file.write(
