@@ -156,8 +156,10 @@ package struct Arguments {
     }
 
     /// Returns the value of an option: `value`, or else the next word.
-    mutating func value(of name: String, behindSign value: String?) throws(UsageError) -> String {
-        guard let value = value ?? words.popFirst(), !value.isEmpty else {
+    mutating func value(
+        of name: String, behindSign value: String?, canBeEmpty: Bool = false
+    ) throws(UsageError) -> String {
+        guard let value = value ?? words.popFirst(), canBeEmpty || !value.isEmpty else {
             throw .missingValue(option: name)
         }
         return value

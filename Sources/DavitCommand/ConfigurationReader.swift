@@ -137,8 +137,9 @@ struct ConfigurationReader {
     /// Returns a setting for a scalar; reports a problem and returns nil if it has another type.
     private mutating func value(_ option: ServeOption, _ node: YAMLNode) -> OptionSetting? {
         let kind = option.entry.kind
+        // A key without a value is a mistake; an empty text is in quotes.
         guard case .scalar(let text, let isPlain) = node.content, kind.accepts(text),
-            isPlain || !kind.isPlain
+            isPlain ? !text.isEmpty : !kind.isPlain
         else {
             report(node, option.key, expected: kind.expected, isSecret: option.entry.isSecret)
             return nil

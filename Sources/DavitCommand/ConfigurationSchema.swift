@@ -60,6 +60,7 @@ enum ConfigurationSchema {
         case .words, .text, .account, .mount:
             json.member("type", ["string", "number", "boolean"])
             json.member("minLength", Int64(1))
+        case .optionalText: json.member("type", ["string", "number", "boolean"])
         }
     }
 

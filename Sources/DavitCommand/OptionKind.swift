@@ -16,6 +16,8 @@ enum OptionKind: Sendable {
     case words
     /// Any text that is not empty.
     case text
+    /// Any text; an empty one turns something off.
+    case optionalText
     /// An account, which has its own form in a file.
     case account
     /// A folder at a path, which has its own form in a file.
@@ -38,7 +40,7 @@ enum OptionKind: Sendable {
             choices.dropLast().map(\.value).joined(separator: ", ")
                 + (choices.count > 1 ? " or " : "") + (choices.last?.value ?? "")
         case .words: "a list of words"
-        case .text: "a text"
+        case .text, .optionalText: "a text"
         case .account: "an account"
         case .mount: "a folder at a path"
         }
@@ -54,6 +56,7 @@ enum OptionKind: Sendable {
         case .mode: Arguments.mode(text) != nil
         case .choice(let choices): choices.contains { $0.value == text }
         case .words, .text, .account, .mount: !text.isEmpty
+        case .optionalText: true
         }
     }
 

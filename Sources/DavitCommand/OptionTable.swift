@@ -292,7 +292,7 @@ extension ServeOption {
                 "name to bind with instead of searching, such as uid={user},ou=people,dc=example,dc=org")
         case .ldapGroupFilter:
             .init(
-                .ldap, "FILTER", .text, "filter that finds the groups of a user, or '' for none",
+                .ldap, "FILTER", .optionalText, "filter that finds the groups of a user, or '' for none",
                 standard: .described("by member={dn}, uniqueMember={dn} or memberUid={user}"))
         case .ldapCA:
             .init(

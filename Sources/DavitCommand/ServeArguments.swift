@@ -160,7 +160,10 @@ extension Arguments {
             if behindSign != nil { throw .unwantedValue(option: name) }
             return OptionSetting(option, "true", .commandLine)
         }
-        return OptionSetting(option, try value(of: name, behindSign: behindSign), .commandLine)
+        // Another empty value is more likely a mistake, such as a variable of the shell that is not set.
+        let canBeEmpty = option.entry.kind.accepts("")
+        return OptionSetting(
+            option, try value(of: name, behindSign: behindSign, canBeEmpty: canBeEmpty), .commandLine)
     }
 
     /// Puts the value of an option into the options of `davit serve`. A flag has no value.

@@ -468,7 +468,7 @@ struct ArgumentsTests {
         "--prefix",
         "--unix-socket", "--unix-socket-mode", "--trusted-proxy", "--proxy-fields", "--remote-user",
         "--remote-groups", "--ldap", "--ldap-base", "--ldap-bind", "--ldap-password-file", "--ldap-filter",
-        "--ldap-user-dn", "--ldap-group-filter", "--pam", "--pam-helper", "--ldap-ca", "--access-log",
+        "--ldap-user-dn", "--pam", "--pam-helper", "--ldap-ca", "--access-log",
         "--access-log-format", "--audit-log", "--audit-failure", "--audit-log-size", "--audit-log-keep",
         "--check-uploads", "--check-uploads-failure", "--check-uploads-seconds", "--event-command",
         "--event-url", "--event-secret-file", "--event-ca", "--event-types", "--log-level", "--grace",

@@ -50,6 +50,30 @@ struct IdentityArgumentsTests {
         #expect(try Arguments.parse(["serve", "/srv"] + line) == .serve(options))
     }
 
+    /// An empty filter turns off the search for groups; a missing value is a mistake.
+    @Test func groupFilterCanBeEmpty() throws {
+        #expect(throws: UsageError.missingValue(option: "--ldap-group-filter")) {
+            try Arguments.parse(["serve", "/srv", "--ldap-group-filter"])
+        }
+        guard LDAPLibrary.isAvailable else { return }
+        let line = ["--ldap", "ldaps://a", "--ldap-base", "dc=b"]
+        for filter in [["--ldap-group-filter", ""], ["--ldap-group-filter="]] {
+            guard case .serve(let options) = try Arguments.parse(["serve", "/srv"] + line + filter) else {
+                Issue.record("not 'davit serve'")
+                return
+            }
+            #expect(options.ldap.settings?.groupFilter == "")
+        }
+        #if YAML
+        let start = "folder: /srv\nldap: ldaps://a\nldap-base: dc=b\nldap-group-filter:"
+        #expect(try ConfigurationFolder(start + " \"\"\n").options().ldap.settings?.groupFilter == "")
+        let error = #expect(throws: CommandFailure.self) {
+            try ConfigurationFolder(start + "\n").options()
+        }
+        #expect(error?.message.contains("ldap-group-filter: expected a text, found nothing") == true)
+        #endif
+    }
+
     static let oidc: [(line: [String], error: UsageError)] = [
         (["--oidc-issuer", "https://a"], .incomplete(option: "--oidc-issuer", needs: "--oidc-client-id")),
         (["--oidc-client-id", "b"], .useless(option: "--oidc-client-id", without: "--oidc-issuer")),
