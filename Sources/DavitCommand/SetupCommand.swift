@@ -59,7 +59,7 @@ package struct SetupCommand {
         let current = try? ExclusiveFolder.canonical(".")
         let folder = try answer(
             "Folder to share", options.folder,
-            isRoot ? "/srv/files" : (Environment.variable("HOME") ?? "") + "/davit"
+            isRoot || isImage ? "/srv/files" : (Environment.variable("HOME") ?? "") + "/davit"
         ) { (text) throws(SetupProblem) in
             let path = try SetupQuestion.folder(text, in: current)
             try checkFolder(path)
@@ -114,6 +114,8 @@ package struct SetupCommand {
         isRoot: Bool
     ) -> SetupPlan {
         let instance = SetupPlan.instance(of: folder)
+        // The default of 'davit serve' depends on the user and the path, which are others in the image.
+        let hasOwnState = startsAtBoot || isImage
         let file: String
         if let given = options.file {
             file = given
@@ -122,12 +124,12 @@ package struct SetupCommand {
         } else {
             let home =
                 Environment.variable("XDG_CONFIG_HOME") ?? (Environment.variable("HOME") ?? "") + "/.config"
-            file = isRoot ? "/etc/davit/davit.yaml" : home + "/davit/davit.yaml"
+            file = isRoot || isImage ? "/etc/davit/davit.yaml" : home + "/davit/davit.yaml"
         }
         return SetupPlan(
             folder: folder, reach: reach, name: name, account: account, startsAtBoot: startsAtBoot,
             port: options.port ?? SetupPlan.standardPort(reach), file: file,
-            stateFolder: options.stateFolder ?? (startsAtBoot ? "/var/lib/davit/\(instance)" : nil),
+            stateFolder: options.stateFolder ?? (hasOwnState ? "/var/lib/davit/\(instance)" : nil),
             program: (try? ExclusiveFolder.canonical("/proc/self/exe")) ?? "davit")
     }
 
@@ -154,9 +156,8 @@ package struct SetupCommand {
     }
 
     private func checkFolder(_ path: String) throws(SetupProblem) {
-        guard (try? ExclusiveFolder.hasEntry(at: options.root + path)) == true else { return }
-        do throws(FileResourceStore.RootError) { _ = try FileResourceReader(root: options.root + path) } catch
-        {
+        guard (try? ExclusiveFolder.hasEntry(at: place(path))) == true else { return }
+        do throws(FileResourceStore.RootError) { _ = try FileResourceReader(root: place(path)) } catch {
             throw SetupProblem(CommandFailure(.shareNotUsable(path: path, error), folder: path).message)
         }
     }
@@ -175,6 +176,14 @@ package struct SetupCommand {
 
     // MARK: Files
 
+    /// Whether the server will run in a system image that is now a folder of this machine.
+    private var isImage: Bool { !options.root.isEmpty }
+
+    /// Returns where a file of the plan is on this machine.
+    private func place(_ path: String) -> String {
+        !isImage ? path : options.root + (path.hasPrefix("/") ? path : "/" + path)
+    }
+
     /// Writes everything. Blocks.
     /// - Parameter password: nil to make a link with which the user chooses it.
     /// - Returns: what was done, for people, and the query of the URL of the link; nil without one.
@@ -182,25 +191,25 @@ package struct SetupCommand {
         _ plan: SetupPlan, password: [UInt8]?
     ) throws(CommandFailure) -> (text: String, link: String?) {
         let files = [(path: plan.file, content: plan.configuration)] + plan.unitFiles
-        for file in files { try checkReplacement(of: options.root + file.path) }
-        try makeParent(of: options.root + plan.file)
-        try check(plan.configuration, of: options.root + plan.file)
+        for file in files { try checkReplacement(of: place(file.path)) }
+        try makeParent(of: place(plan.file))
+        try check(plan.configuration, of: place(plan.file))
         let hasAccounts = hasAccounts(plan)
         let link =
             password == nil && !hasAccounts
             ? try PasswordLinks.make(of: plan.account, hours: AccountOptions.standardHours) : nil
         var text = ""
 
-        let folder = options.root + plan.folder
+        let folder = place(plan.folder)
         let isNew = (try? ExclusiveFolder.hasEntry(at: folder)) != true
         if isNew {
             try make { () throws(SystemError) in try ExclusiveFolder.makeFolders(folder) }
-            text += "created the folder \(plan.folder)\n"
+            text += "created the folder \(folder)\n"
         }
-        let stateFolder = plan.stateFolder.map { options.root + $0 }
+        let stateFolder = plan.stateFolder.map(place)
         // The account comes before the configuration: a server without accounts must never be reachable.
         if hasAccounts {
-            text += "kept the accounts of \(plan.folder)\n"
+            text += "kept the accounts of \(folder)\n"
         } else {
             let account = AccountCommand(
                 options: AccountOptions(
@@ -213,14 +222,14 @@ package struct SetupCommand {
         }
 
         for file in files {
-            let path = options.root + file.path
+            let path = place(file.path)
             try makeParent(of: path)
             try write(file.content, to: path, mode: file.path == plan.file ? 0o640 : 0o644)
-            text += "wrote \(file.path)\n"
+            text += "wrote \(path)\n"
         }
         if plan.startsAtBoot {
             text += try giveToService(
-                [isNew ? folder : nil, options.root + plan.file].compactMap { $0 }, stateFolder: stateFolder)
+                [isNew ? folder : nil, place(plan.file)].compactMap { $0 }, stateFolder: stateFolder)
         }
         return (text, link?.query)
     }
@@ -228,7 +237,7 @@ package struct SetupCommand {
     /// Whether the state folder has a database of accounts, which is kept.
     private func hasAccounts(_ plan: SetupPlan) -> Bool {
         let state = try? StateAccess(
-            folder: options.root + plan.folder, stateFolder: plan.stateFolder.map { options.root + $0 },
+            folder: place(plan.folder), stateFolder: plan.stateFolder.map(place),
             isCreated: true)
         return state?.hasAccounts ?? false
     }

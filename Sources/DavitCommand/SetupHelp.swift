@@ -25,8 +25,9 @@ extension Help {
           --config FILE          configuration file to write (default: a file in
                                  /etc/davit or ~/.config/davit)
           --state-dir FOLDER     state folder, as for 'davit serve' (default with
-                                 --boot yes: a folder in /var/lib/davit)
-          --root FOLDER          write below FOLDER instead of /, for system images
+                                 --boot yes or --root: a folder in /var/lib/davit)
+          --root FOLDER          write below FOLDER instead of /, for system images;
+                                 other paths are those in the image
           --yes                  use the defaults for everything else
           --force                replace existing files
           --help                 show this help

@@ -132,6 +132,29 @@ struct SetupCommandTests {
     // MARK: Files
 
     #if YAML && TLS
+    /// The server of an image must find the accounts, so that they cannot be in the state folder of this user.
+    @Test func imageContainsItsState() throws {
+        let given = options {
+            $0.folder = "/srv/files"
+            $0.reach = .machine
+            $0.name = "localhost"
+            $0.account = "anna"
+            $0.startsAtBoot = false
+            $0.file = nil
+            $0.stateFolder = nil
+        }
+        let command = SetupCommand(options: given, lines: [])
+        let plan = try command.plan()
+        #expect(plan.file == "/etc/davit/davit.yaml")
+        #expect(plan.stateFolder == "/var/lib/davit/srv-files")
+        let (text, _) = try command.apply(plan, password: nil)
+        #expect(text.contains("created the folder \(root)/srv/files\n"))
+        #expect(text.contains("wrote \(root)/etc/davit/davit.yaml\n"))
+        #expect(
+            try self.text(of: "/etc/davit/davit.yaml").contains("state-dir: \"/var/lib/davit/srv-files\"\n"))
+        #expect(try ExclusiveFolder.hasEntry(at: root + "/var/lib/davit/srv-files/accounts.sqlite"))
+    }
+
     @Test func configurationIsWrittenAndTheAccountCreated() throws {
         let given = options {
             $0.folder = "/srv/files"
@@ -143,7 +166,8 @@ struct SetupCommandTests {
         let command = SetupCommand(options: given, lines: [])
         let plan = try command.plan()
         let (report, link) = try command.apply(plan, password: nil)
-        #expect(report.contains("created the folder /srv/files\n") && report.hasSuffix("wrote /davit.yaml\n"))
+        #expect(report.contains("created the folder \(root)/srv/files\n"))
+        #expect(report.hasSuffix("wrote \(root)/davit.yaml\n"))
         #expect(link?.hasPrefix("?account&name=anna&link=") == true)
         #expect(plan.nextSteps(link: link).contains("\n  https://files.example.org/\(link ?? "")\n"))
         #expect(
@@ -170,7 +194,7 @@ struct SetupCommandTests {
         forced.replaces = true
         let second = try SetupCommand(options: forced, lines: []).apply(plan, password: nil)
         #expect(second.link == nil)
-        #expect(second.text == "kept the accounts of /srv/files\nwrote /davit.yaml\n")
+        #expect(second.text == "kept the accounts of \(root)/srv/files\nwrote \(root)/davit.yaml\n")
     }
 
     @Test func fileIsReplacedAfterAYes() throws {
