@@ -78,7 +78,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case replayDiffers(count: Int)
     /// A certificate, a key or a list of authorities cannot be used; the path is nil if the problem does not
     /// concern a file.
-    case certificateNotUsable(String?, reason: String)
+    case certificateNotUsable(String?, reason: String, option: String? = nil)
+    /// A program of an option cannot be executed.
+    case programNotUsable(String, reason: String, option: String)
     case badAuthentication(problem: String)
     /// The host is reachable from other machines, and there are no accounts.
     case openToEverybody(host: String)
@@ -183,7 +185,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .cannotReplay(let reason): "cannot replay: \(reason)"
         case .replayDiffers(1): "1 unexpected difference"
         case .replayDiffers(let count): "\(count) unexpected differences"
-        case .certificateNotUsable(let path, let reason): (path.map { "\($0): " } ?? "") + reason
+        case .certificateNotUsable(let path, let reason, let option):
+            (option.map { "\($0): " } ?? "") + (path.map { "\($0): " } ?? "") + reason
+        case .programNotUsable(let path, let reason, let option):
+            "\(option): cannot execute \(path): \(reason)"
         case .badAuthentication(let problem): "invalid authentication settings: \(problem)"
         case .openToEverybody(let host):
             "without accounts, anyone who can reach \(host) could access the folder"
@@ -301,6 +306,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "Check that the server is running, and add --user NAME:PASSWORD if it has accounts."
         case .certificateNotUsable:
             "Certificates and keys must be PEM files. See 'davit serve --help' and docs/configuration.md."
+        case .programNotUsable(_, _, let option):
+            "Check the path, and that davit may execute the program. For a command of the shell, write a script: \(option) /usr/local/bin/script"
         case .noYAML: "Build davit with the package trait YAML."
         case .replayDiffers, .other, .configuration, .notReloaded: nil
         }

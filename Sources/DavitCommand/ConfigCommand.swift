@@ -13,8 +13,15 @@ package struct ConfigOptions: Hashable, Sendable {
 
 extension Arguments {
     mutating func config() throws(UsageError) -> Invocation {
-        let words = try others { (_, word) throws(UsageError) in
-            throw .unknownOption(word, nearest: Self.nearest(to: word, in: ["--help"]))
+        var settings: [OptionSetting] = []
+        var draft = ServeDraft()
+        let words = try others { (arguments, word) throws(UsageError) in
+            let setting = try arguments.setting(word)
+            if setting.option == .config {
+                throw .useless(option: word, without: "'davit serve': give FILE without an option")
+            }
+            try draft.apply([setting])
+            settings.append(setting)
         }
         guard var words = words?[...] else { return .help(.config) }
         guard let name = words.popFirst() else { throw .missingAction }
@@ -28,6 +35,10 @@ extension Arguments {
             try sources.read(environment)
             // The file on the command line takes precedence over DAVIT_CONFIG.
             sources.file = file
+            sources.commandLine = settings
+        } else if let setting = settings.first {
+            throw .useless(
+                option: setting.option.rawValue, without: "'davit config check' and 'davit config show'")
         }
         if let more = words.first { throw .moreThanOneFolder(more) }
         return .config(ConfigOptions(action: action, sources: sources))
@@ -50,8 +61,10 @@ package struct ConfigCommand {
         case .defaults: return ConfigurationDefaults.text
         case .schema: return ConfigurationSchema.text
         case .check:
-            _ = try ServeCommand(options: try ServePlan(options.sources).options).accounts()
-            return "\(options.sources.file ?? "") is valid\n"
+            let file = options.sources.file ?? ""
+            let problems = try ServeCommand(sources: options.sources).problems()
+            if !problems.isEmpty { throw .configuration(ConfigurationProblem.lines(problems, in: file)) }
+            return "\(file) is valid\n"
         case .show:
             return ConfigurationShow(
                 plan: try ServePlan(options.sources), file: options.sources.file ?? ""

@@ -1,8 +1,8 @@
 /// The help of the commands for configuration files.
 extension Help {
     static let configText = """
-        usage: davit config check FILE
-               davit config show FILE
+        usage: davit config check FILE [OPTION...]
+               davit config show FILE [OPTION...]
                davit config defaults
                davit config schema
 
@@ -10,14 +10,20 @@ extension Help {
         the options in YAML, without the dashes, and in addition several shares,
         accounts and rules.
 
-          check FILE             verify FILE and the files with accounts and passwords
-                                 that it names, and list all mistakes
+          check FILE             list all mistakes in FILE; without any, verify what
+                                 can be verified without a start: folders,
+                                 certificates, programs, and files with accounts and
+                                 passwords can be read, and accounts exist if other
+                                 machines can reach the server. Run it as the user of
+                                 the server
           show FILE              print the settings that 'davit serve --config FILE'
                                  would use, and where each comes from; passwords are
                                  masked
           defaults               print a file with all settings and their defaults
           schema                 print a JSON Schema of the file, for editors
           --help                 show this help
+
+        OPTIONs are those that 'davit serve' is started with in addition to --config.
 
         Environment variables set options too, such as DAVIT_LOG_LEVEL for --log-level,
         and DAVIT_FOLDER sets FOLDER. The command line takes precedence over the

@@ -161,8 +161,11 @@ struct ConfigurationReader {
     }
 
     /// Returns the message of an error of the command line, without the dashes of options.
-    static func message(_ error: UsageError) -> String {
-        error.message.split(separator: " ", omittingEmptySubsequences: false).map { word in
+    static func message(_ error: UsageError) -> String { withoutDashes(error.message) }
+
+    /// Returns a message without the dashes of options.
+    static func withoutDashes(_ message: String) -> String {
+        message.split(separator: " ", omittingEmptySubsequences: false).map { word in
             ServeOption(rawValue: String(word.prefix { $0 == "-" || $0.isLetter })) == nil
                 ? word : word.dropFirst(2)
         }.joined(separator: " ")

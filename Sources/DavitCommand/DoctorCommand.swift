@@ -130,20 +130,16 @@ package struct DoctorCommand {
     private func configurationFindings(_ command: ServeCommand) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
         do throws(CommandFailure) {
-            let configuration = try command.configuration(on: command.addresses())
-            do throws(ServerError) {
-                // A database of accounts requires authentication, too.
-                let databases = command.options.eachShare.map(DoctorState.hasAccounts)
-                let isRequired = try configuration.requiresAuthentication(
-                    hasDatabase: databases.contains(true))
-                let source =
-                    if case .file(let sources) = options.source { sources.file } else { String?.none }
+            let isRequired = try command.requiresAuthentication()
+            for problem in command.unknownUsers() {
+                findings.append(.problem(problem.message, "Add the account, or remove the rule."))
+            }
+            let source = if case .file(let sources) = options.source { sources.file } else { String?.none }
+            if findings.isEmpty {
                 findings.append(.ok(source.map { "\($0) is valid" } ?? "the options are valid"))
-                if !isRequired {
-                    findings.append(.ok("clients need not sign in; only this machine can reach the server"))
-                }
-            } catch {
-                throw CommandFailure(error, folder: command.options.folder)
+            }
+            if !isRequired {
+                findings.append(.ok("clients need not sign in; only this machine can reach the server"))
             }
         } catch {
             findings.append(.problem(error))

@@ -32,11 +32,17 @@ enum FolderCheck: DoctorCheck {
         return findings
     }
 
+    /// Returns why a folder cannot be shared; nil if it can.
+    static func unusable(_ folder: String) -> CommandFailure? {
+        do throws(FileResourceStore.RootError) { _ = try FileResourceReader(root: folder) } catch {
+            return CommandFailure(.shareNotUsable(path: folder, error), folder: folder)
+        }
+        return nil
+    }
+
     private static func sharedFolders(_ share: ServeOptions) -> [DoctorFinding] {
         share.folders.map { folder in
-            do throws(FileResourceStore.RootError) { _ = try FileResourceReader(root: folder) } catch {
-                return .problem(CommandFailure(.shareNotUsable(path: folder, error), folder: folder))
-            }
+            if let failure = unusable(folder) { return .problem(failure) }
             if share.isReadOnly { return .ok("\(folder) can be read") }
             do throws(SystemError) { try ProcessPrivileges.checkChangePermission(folder) } catch {
                 return .problem(

@@ -31,7 +31,7 @@ enum CertificateCheck: DoctorCheck {
                             "Restrict the permissions: chmod 600 '\(key)'"))
                 }
             } catch {
-                findings.append(.problem(CommandFailure(error, folder: options.folder)))
+                findings.append(.problem(CommandFailure(error, folder: options.folder).naming(tls)))
             }
         }
         if tls.isSelfSigned, let state = context.states.first { findings.append(ownAuthority(state)) }
@@ -44,7 +44,7 @@ enum CertificateCheck: DoctorCheck {
                         "\(path) contains \(count == 1 ? "one authority" : "\(count) authorities") for clients"
                     ))
             } catch {
-                findings.append(.problem(CommandFailure(error, folder: options.folder)))
+                findings.append(.problem(CommandFailure(error, folder: options.folder).naming(tls)))
             }
         }
         return findings

@@ -16,6 +16,10 @@ package struct EventOptions: Hashable, Sendable {
 
     /// Whether events are sent to services.
     var hasServices: Bool { receivers.contains { if case .webhook = $0 { true } else { false } } }
+    /// The paths of the programs that receive events.
+    var programs: [String] {
+        receivers.compactMap { if case .command(let path, _) = $0 { path } else { nil } }
+    }
     /// Whether events are passed to programs.
     var hasPrograms: Bool { receivers.contains { if case .command = $0 { true } else { false } } }
 

@@ -150,7 +150,7 @@ extension Arguments {
     }
 
     /// Parses an option and its value, which is the next word or follows `=`.
-    private mutating func setting(_ word: String) throws(UsageError) -> OptionSetting {
+    mutating func setting(_ word: String) throws(UsageError) -> OptionSetting {
         let (name, behindSign) = Self.parts(of: word)
         guard let option = ServeOption(named: name) else {
             let all = ServeOption.allCases.map(\.rawValue) + ["--help"]

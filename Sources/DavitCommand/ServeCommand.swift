@@ -10,6 +10,7 @@ internal import DavitQRCode
 internal import DavitServer
 internal import DavitSystem
 internal import DavitTransport
+internal import DavitYAML
 
 /// `davit serve`: starts a server and runs it until it stops.
 package struct ServeCommand {
@@ -18,6 +19,10 @@ package struct ServeCommand {
     private let file: (sources: ServeSources, plan: ServePlan)?
     /// The configuration file, and the files with passwords that it names.
     var files: [String] { file.map { $0.plan.files } ?? [] }
+    /// The settings that take effect; empty without a configuration file.
+    var settings: [OptionSetting] { file.map { $0.plan.settings } ?? [] }
+    /// Returns where the rules of a share are in the configuration file.
+    func rulePosition(_ path: String) -> YAMLPosition? { file?.plan.rulePositions[path] }
     /// The rules of the configuration file, by the path of the share.
     private let rules: [String: ReloadableRules]
 
@@ -94,7 +99,7 @@ package struct ServeCommand {
     private func open(_ configuration: Configuration) throws(CommandFailure) -> WebServer {
         FileFaults.arm(.start)
         do throws(ServerError) { return try server(configuration) } catch {
-            throw CommandFailure(error, folder: options.folder)
+            throw CommandFailure(error, folder: options.folder).naming(options.tls)
         }
     }
 
@@ -165,6 +170,7 @@ package struct ServeCommand {
 
     /// - Parameter sockets: contains only the addresses, sockets and TLS settings.
     func configuration(on sockets: Configuration) throws(CommandFailure) -> Configuration {
+        try options.checkPrograms()
         var configuration = sockets
         configuration.notifiesServiceManager = true
         configuration.proxies = options.proxies
@@ -328,11 +334,22 @@ extension CommandFailure {
         case .accountsInTwoPlaces: self = .accountsInTwoPlaces
         case .accountsNeeded(let host): self = .openToEverybody(host: host)
         case .adminListenerNotLocal(let host): self = .other(UsageError.badAdminListener(host).message)
-        case .certificateNotUsable(let path, let reason): self = .certificateNotUsable(path, reason: reason)
+        case .certificateNotUsable(let path, let reason):
+            self = .certificateNotUsable(path, reason: reason)
         case .noTLS: self = .other("this build does not include TLS")
         case .temporaryFolderNotUsable(let path, let error): self = .other("\(path): \(error.description)")
         case .cannotListen(let error): self.init(error)
         }
+    }
+
+    /// Adds the option that names the file of a certificate or key.
+    func naming(_ tls: TLSOptions) -> CommandFailure {
+        guard case .certificateNotUsable(let path?, let reason, nil) = self else { return self }
+        let option: ServeOption? =
+            tls.certificates.contains(path)
+            ? .tlsCert
+            : tls.keys.contains(path) ? .tlsKey : tls.clientAuthorities == path ? .tlsClientCA : nil
+        return .certificateNotUsable(path, reason: reason, option: option?.rawValue)
     }
 
     private init(_ error: TransportError) {

@@ -20,6 +20,8 @@ package struct ServePlan: Hashable, Sendable {
     let shares: [PlannedShare]
     /// The file, and the files with passwords that it names.
     let files: [String]
+    /// Where the rules of each share are in the file, by its path, which is empty for the only share.
+    let rulePositions: [String: YAMLPosition]
 
     /// Reads the configuration file and the files with passwords that it names. Blocks.
     /// - Throws: ``CommandFailure/configuration(_:)`` with all mistakes, or ``CommandFailure/noYAML``.
@@ -47,6 +49,9 @@ package struct ServePlan: Hashable, Sendable {
         options = maker.options
         settings = maker.settings
         shares = maker.shares
+        rulePositions = Dictionary(
+            ((reader.file.shares ?? []) + [reader.file.top]).map { ($0.path, $0.position) },
+            uniquingKeysWith: { first, _ in first })
         files = [path] + (reader.file.users ?? []).compactMap(\.passwordFile)
         options.shares = shares.map { ServeOptions.PlacedShare(path: $0.path, options: $0.options) }
     }

@@ -250,14 +250,14 @@ package struct SetupCommand {
         if !replaces { throw .setupFileExists(path) }
     }
 
-    /// Checks the content of the configuration file as `davit config check` does, before it replaces another one.
+    /// Checks the content of the configuration file, which can name folders that do not exist yet, before it replaces another one.
     private func check(_ content: String, of path: String) throws(CommandFailure) {
         let draft = path + ".draft"
         try write(content, to: draft, mode: 0o600)
         defer { try? Self.remove(draft) }
         var sources = ServeSources()
         sources.file = draft
-        _ = try ConfigCommand(options: ConfigOptions(action: .check, sources: sources)).output()
+        _ = try ServePlan(sources)
     }
 
     private func makeParent(of path: String) throws(CommandFailure) {

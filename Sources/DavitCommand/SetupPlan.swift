@@ -91,7 +91,7 @@ package struct SetupPlan: Hashable, Sendable {
         return """
             # Written by 'davit setup'.
             [Service]
-            ExecStartPre=\(program) config check \(file)
+            ExecStartPre=\(program) config check \(file) --state-dir ${STATE_DIRECTORY}
             ExecStart=
             ExecStart=\(program) serve --config \(file) --state-dir ${STATE_DIRECTORY} --sandbox
 

@@ -1,4 +1,5 @@
 package import Davit
+internal import DavitSystem
 
 /// The options of the program that examines uploads.
 package struct UploadCheckOptions: Hashable, Sendable {
@@ -29,9 +30,28 @@ package struct UploadCheckOptions: Hashable, Sendable {
     }
 }
 
+extension ServeOptions {
+    /// Checks that the programs of all options can be executed.
+    func checkPrograms() throws(CommandFailure) {
+        var programs = eachShare.compactMap(\.uploadCheck.command?.first).map {
+            ($0, ServeOption.checkUploads)
+        }
+        programs += events.programs.map { ($0, .eventCommand) }
+        for (path, option) in programs {
+            do throws(SystemError) { try ChildProcess.check(path) } catch {
+                throw .programNotUsable(path, reason: error.description, option: option.rawValue)
+            }
+        }
+    }
+}
+
 extension Arguments {
     /// Returns the words of a command: an absolute path and arguments, separated by spaces.
     static func command(_ value: String, option: ServeOption) throws(UsageError) -> [String] {
+        // They would be passed to the program.
+        if value.contains(where: { $0 == "\"" || $0 == "'" }) {
+            throw .quotedCommand(value, option: option.rawValue)
+        }
         let words = value.split(separator: " ").map(String.init)
         guard let path = words.first, path.hasPrefix("/"), !value.utf8.contains(0) else {
             throw .badCommand(value, option: option.rawValue)

@@ -63,6 +63,7 @@ package enum UsageError: Error, Hashable, Sendable {
     case badAuditFailure(String)
     case auditLogTooSmall(Int64)
     case badCommand(String, option: String)
+    case quotedCommand(String, option: String)
     case badUploadFailure(String)
     case badEventURL(String)
     case badEventTypes(String)
@@ -162,6 +163,8 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badAuditFailure(let value): "unknown value '\(value)' of --audit-failure"
         case .auditLogTooSmall(let bytes): "--audit-log-size \(bytes) is too small"
         case .badCommand(let value, let option): "\(option) '\(value)' does not begin with an absolute path"
+        case .quotedCommand(let value, let option):
+            "\(option) '\(value)' contains quotes, but a command is only split at its spaces"
         case .badUploadFailure(let value): "unknown value '\(value)' of --check-uploads-failure"
         case .badEventURL(let value): "'\(value)' is not an https URL, or http URL of this machine"
         case .badEventTypes(let value): "'\(value)' is not a list of different types of events"
@@ -244,7 +247,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badSocketMode: "For example: --unix-socket-mode 660"
         case .badAccessLogFormat: "The formats are davit, common, combined and json."
         case .badAuditFailure: "The values are refuse and count."
-        case .badCommand:
+        case .badCommand, .quotedCommand:
             "Give the path of a program, and its arguments separated by spaces; for more, write a script."
         case .badUploadFailure: "The values are refuse and accept."
         case .badEventURL: "For example: --event-url https://hooks.example.org/davit"

@@ -29,17 +29,21 @@ struct ConfigurationFolder {
     }
 
     /// Runs `davit config check` or another command on the file.
-    func run(_ action: String = "check", environment: [String: String] = [:]) throws -> String {
+    func run(
+        _ action: String = "check", _ line: [String] = [], environment: [String: String] = [:]
+    ) throws -> String {
         guard
             case .config(let options) = try Arguments.parse(
-                ["config", action, path], environment: environment)
+                ["config", action, path] + line, environment: environment)
         else { return "" }
         return try ConfigCommand(options: options).output()
     }
 
     /// Returns the mistakes in the file, without its path.
     func mistakes() throws -> [String] {
-        do { _ = try run() } catch CommandFailure.configuration(let lines) {
+        guard case .config(let options) = try Arguments.parse(["config", "check", path]) else { return [] }
+        // Without what the file names.
+        do { _ = try ServePlan(options.sources) } catch CommandFailure.configuration(let lines) {
             return lines.map { $0.hasPrefix(path + ":") ? String($0.dropFirst(path.utf8.count + 1)) : $0 }
         }
         return []

@@ -249,7 +249,7 @@ struct SetupCommandTests {
             files[0].content == #"""
                 # Written by 'davit setup'.
                 [Service]
-                ExecStartPre=/usr/bin/davit config check "/etc/davit/srv-my\\x20files.yaml"
+                ExecStartPre=/usr/bin/davit config check "/etc/davit/srv-my\\x20files.yaml" --state-dir ${STATE_DIRECTORY}
                 ExecStart=
                 ExecStart=/usr/bin/davit serve --config "/etc/davit/srv-my\\x20files.yaml" --state-dir ${STATE_DIRECTORY} --sandbox
 

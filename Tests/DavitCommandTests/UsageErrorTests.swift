@@ -49,7 +49,7 @@ struct UsageErrorTests {
             ["access", "explain", "/srv"],
             "access explain FOLDER NAME PATH [--app-password ID] [--group GROUP]..."
         ),
-        (["config", "check"], "config check FILE"),
+        (["config", "check"], "config check FILE [OPTION...]"),
         (["stub", "verify", "GET"], "stub verify METHOD PATH [OPTION...] [--to URL]"),
         // These have no arguments whose spaces need quotes.
         (["nodes", "x"], "nodes --database URL [--json]"), (["config", "defaults", "x"], "config defaults"),

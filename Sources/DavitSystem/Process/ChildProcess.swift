@@ -71,6 +71,9 @@ package struct ChildProcess: Sendable {
     /// Checks that a program exists and that this process may execute it.
     package static func check(_ path: String) throws(SystemError) {
         _ = try checked("access") { unsafe access(path, X_OK) }
+        var status = stat()
+        _ = try checked("stat") { unsafe stat(path, &status) }
+        if status.st_mode & S_IFMT == S_IFDIR { throw SystemError(errno: EISDIR, call: "access") }
     }
 
     /// Runs the program, and returns when it has ended. Blocks. See ``Signals/prepareForChildren()``.
