@@ -12,7 +12,7 @@ WIDTH = 80
 
 
 def main():
-    known = set(re.findall(r'case \w+ = "(--[a-z-]+)"', (ROOT / "Sources/DavitCommand/ServeArguments.swift").read_text()))
+    known = set(re.findall(r'case \w+ = "(--[a-z-]+)"', (ROOT / "Sources/DavitCommand/ServeOption.swift").read_text()))
     texts = {name: text for name, text in re.findall(
         r'let (\w+)Text = """\n(.*?)^        """', "".join(
             (ROOT / "Sources/DavitCommand" / name).read_text() for name in ("Help.swift", "ConfigurationHelp.swift")), re.M | re.S)}

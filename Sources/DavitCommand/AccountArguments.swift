@@ -278,7 +278,7 @@ extension Arguments {
         let (name, folder) = try Self.actionAndFolder(of: command, &words, in: actions)
         var rest = Rest(words: words)
         let action = try action(name, &rest)
-        if let more = rest.words.first { throw .moreThanOneFolder(more) }
+        if let more = rest.words.first { throw .unexpectedArgument(more) }
         return .account(AccountOptions(action, folder: folder, stateFolder: stateFolder))
     }
 }

@@ -6,8 +6,8 @@ internal import DavitQRCode
 internal import DavitServer
 internal import DavitSystem
 
-/// `davit account`, `davit group` and `davit access`: list and change the accounts, groups and rules of a share,
-/// directly or through the server that owns the state.
+/// `davit account`, `davit app-password`, `davit group` and `davit access`: list and change the accounts, app passwords, groups
+/// and rules of a share, directly or through the server that owns the state.
 package struct AccountCommand {
     let options: AccountOptions
 
@@ -20,7 +20,7 @@ package struct AccountCommand {
     func run() throws(CommandFailure) {
         let password: [UInt8] =
             switch options.action {
-            case .addAccount, .setPassword: try PasswordCommand.readPassword()
+            case .addAccount, .setPassword: try readPassword()
             default: []
             }
         let text = try text(password: password)
@@ -36,6 +36,12 @@ package struct AccountCommand {
                     + AppPasswordSteps.text(new, password))
         default: break
         }
+    }
+
+    /// Asks for a password, if the share can be used. Blocks.
+    private func readPassword() throws(CommandFailure) -> [UInt8] {
+        _ = try open()
+        return try PasswordCommand.readPassword()
     }
 
     private static let nothingFound = "nothing found\n"
@@ -57,17 +63,20 @@ package struct AccountCommand {
         return try text(secret: secret ?? "", link: link)
     }
 
-    /// - Parameter link: the query of the URL of the link that belongs to the secret.
-    package func text(secret: String, link: String) throws(CommandFailure) -> String {
-        let options = options
+    private func open() throws(CommandFailure) -> any ShareAccess {
         let isFirst =
             switch options.action {
             case .addAccount, .invite: true
             default: false
             }
-        let state = try ShareAccessFactory.open(
+        return try ShareAccessFactory.open(
             options.folder, stateFolder: options.stateFolder, isCreated: isFirst)
-        return try state.ask { (ask) throws(CommandFailure) in try Self.text(options, secret, link, ask) }
+    }
+
+    /// - Parameter link: the query of the URL of the link that belongs to the secret.
+    package func text(secret: String, link: String) throws(CommandFailure) -> String {
+        let options = options
+        return try open().ask { (ask) throws(CommandFailure) in try Self.text(options, secret, link, ask) }
     }
 
     private static func text(

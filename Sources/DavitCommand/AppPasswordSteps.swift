@@ -12,7 +12,7 @@ enum AppPasswordSteps {
               Finder    Go > Connect to Server (Command-K), enter the URL
               Explorer  This PC > Map network drive, enter the URL; Windows requires https
               davfs2    echo 'URL \(account) \(password)' >> ~/.davfs2/secrets; mount -t davfs URL /mnt
-              rclone    rclone config create davit webdav url=URL vendor=other user=\(account) pass=\(password)
+              rclone    rclone config create davit webdav url=URL vendor=owncloud user=\(account) pass=\(password)
               iOS       in an app that supports WebDAV, add a server with the URL
             To revoke it, find its ID with 'davit app-password list', and use 'davit app-password revoke'.
 

@@ -103,7 +103,7 @@ package struct Arguments {
             return nil
         }
         if folder.isEmpty { throw .missingFolder }
-        if folders.count > 1 { throw .moreThanOneFolder(folders[1]) }
+        if folders.count > 1 { throw .unexpectedArgument(folders[1]) }
         return folder
     }
 

@@ -36,6 +36,9 @@ package struct AuditOptions: Hashable, Sendable {
         }
         try require(.auditLog, for: .auditFailure, failure == nil || path != nil)
         // Syslog and the journal rotate their files themselves.
+        if bytes != nil, path != nil, file == nil {
+            throw .useless(option: ServeOption.auditLogSize.rawValue, without: "a file as --audit-log")
+        }
         try require(.auditLog, for: .auditLogSize, bytes == nil || file != nil)
         try require(.auditLogSize, for: .auditLogKeep, count == nil || bytes != nil)
         if let bytes, bytes < Self.leastBytes { throw .auditLogTooSmall(bytes) }

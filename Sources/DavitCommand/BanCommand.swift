@@ -60,7 +60,7 @@ extension Arguments {
                 ? .add(address: address, minutes: minutes ?? BanOptions.standardMinutes)
                 : .remove(address: address)
         }
-        if let more = rest.first { throw .moreThanOneFolder(more) }
+        if let more = rest.first { throw .unexpectedArgument(more) }
         return .ban(options)
     }
 }

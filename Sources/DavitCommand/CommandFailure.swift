@@ -7,8 +7,10 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case portNeedsPrivileges(port: UInt16)
     case addressNotAvailable(host: String)
     case unknownHost(String)
-    /// Another process listens on the socket, or the file at this path is not a socket.
+    /// Another process listens on the socket.
     case socketInUse(String)
+    /// The file at the path of a Unix socket is not a socket.
+    case notASocket(String)
     /// The Unix socket cannot be created; the reason includes the path.
     case socketNotUsable(String)
     case accessLogNotWritable(String, reason: String)
@@ -17,6 +19,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     /// The records are in syslog or in the journal.
     case auditLogNotInFile(String)
     case noAuditLog
+    /// The file contains no record of an audit log.
+    case notAnAuditLog(String)
     /// The access log or the audit log is inside a shared folder.
     case logInShare(option: String, String, share: String)
     case portMappingNotSafe
@@ -64,6 +68,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
     case userFileLine(String, line: Int, problem: String)
     case userFileEmpty(String)
     case badUser(name: String, problem: String)
+    /// Two accounts of the options, the user file or the configuration file have this name.
+    case accountGivenTwice(name: String)
     case recordingFolderNotWritable(String, reason: String)
     case recordingFolderNotEmpty(String)
     case faultFileUnreadable(String, reason: String)
@@ -125,13 +131,15 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .addressNotAvailable(let host): "\(host) is not an address of this machine"
         case .unknownHost(let host): "cannot resolve host \(host)"
         case .socketInUse(let path): "\(path) is in use"
+        case .notASocket(let path): "\(path) exists and is not a socket"
         case .socketNotUsable(let reason): "cannot create socket: \(reason)"
         case .accessLogNotWritable(let path, let reason):
             "cannot write access log \(path): \(reason)"
         case .auditLogNotWritable(let path, let reason): "cannot write audit log \(path): \(reason)"
         case .auditLogNotReadable(let path, let reason): "cannot read audit log \(path): \(reason)"
         case .auditLogNotInFile(let service): "the audit log is sent to \(service)"
-        case .noAuditLog: "there is no audit log in the configuration"
+        case .notAnAuditLog(let path): "\(path) is not an audit log"
+        case .noAuditLog: "no audit log is named"
         case .logInShare(let option, let path, let share):
             "\(option): \(path) is inside the shared folder \(share)"
         case .portMappingNotSafe: "--map-port requires TLS and accounts"
@@ -173,6 +181,7 @@ package enum CommandFailure: Error, Hashable, Sendable {
             "user file \(path) is accessible to other users (expected mode 0600)"
         case .userFileLine(let path, let line, let problem): "line \(line) of \(path): \(problem)"
         case .userFileEmpty(let path): "user file \(path) has no accounts"
+        case .accountGivenTwice(let name): "account '\(name)' is given twice"
         case .badUser(let name, let problem): "invalid account '\(name)': \(problem)"
         case .recordingFolderNotWritable(let path, let reason):
             "cannot record in \(path): \(reason)"
@@ -232,8 +241,8 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .portNeedsPrivileges: "Choose a port of 1024 or higher: --port 8080"
         case .addressNotAvailable: "List the addresses with 'ip address', or use --host localhost."
         case .unknownHost: "Check the name, or specify an address."
-        case .socketInUse:
-            "Stop the other server, or choose another path. Files other than sockets are never replaced."
+        case .socketInUse: "Stop the other server, or choose another path."
+        case .notASocket: "Choose another path. Files other than sockets are never replaced."
         case .socketNotUsable: "Choose a path in a folder that davit can write to, such as /run/davit."
         case .accessLogNotWritable: "Choose a file that davit can write to, or - for standard error."
         case .auditLogNotWritable: "Choose a file in a folder that davit can write to."
@@ -244,7 +253,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .auditLogNotInFile: "Search there for the tag davit-audit."
         case .portMappingNotSafe:
             "Everyone in the Internet could use the server. For example: --tls-self-signed, and accounts with 'davit account add'"
-        case .noAuditLog: "Name the file: davit log --audit-log FILE PATH"
+        case .notAnAuditLog: "Name the file of 'davit serve --audit-log FILE'."
+        case .noAuditLog:
+            "Add --audit-log FILE, or --config FILE with the configuration of the server if it has an audit log."
         case .standardErrorNotWritable: "Choose a file that davit can write to."
         case .stateFolderNotWritable: "Choose another folder: --state-dir /some/folder"
         case .stateFolderInShare:
@@ -281,7 +292,9 @@ package enum CommandFailure: Error, Hashable, Sendable {
         case .userFileLine:
             "Each line must be NAME:PASSWORD or output of 'davit password'; empty lines and # comments are ignored."
         case .userFileEmpty: "Add lines NAME:PASSWORD, or lines that 'davit password' prints."
-        case .badUser: "Choose another name or password, or create a new line with 'davit password'."
+        case .badUser: "Choose another name or password."
+        case .accountGivenTwice:
+            "Remove one of them from --user, from the user file or from 'users' in the file."
         case .badAuthentication: "See --auth and --realm in 'davit serve --help'."
         case .noServer: "Start it with 'davit serve', or specify its state folder: --state-dir /some/folder"
         case .noPassword, .notReady, .doctorFoundProblems, .checkNotCompleted: nil

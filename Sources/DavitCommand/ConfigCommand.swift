@@ -40,7 +40,7 @@ extension Arguments {
             throw .useless(
                 option: setting.option.rawValue, without: "'davit config check' and 'davit config show'")
         }
-        if let more = words.first { throw .moreThanOneFolder(more) }
+        if let more = words.first { throw .unexpectedArgument(more) }
         return .config(ConfigOptions(action: action, sources: sources))
     }
 }

@@ -26,7 +26,10 @@ package struct LDAPOptions: Hashable, Sendable {
         do throws(SystemError) { file = try SmallFile(reading: path, limitBytes: 1 << 16) } catch {
             throw .secretFileUnreadable(path, reason: error.description)
         }
-        guard UserFile.isPrivate(mode: file.mode) else { throw .secretFileNotPrivate(path) }
+        guard UserFile.isPrivate(mode: file.mode) else {
+            if !file.isRegular { throw .secretFileUnreadable(path, reason: UserFile.reasonNotAFile) }
+            throw .secretFileNotPrivate(path)
+        }
         let line = file.bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw .secretFileUnreadable(path, reason: "the first line is empty or not UTF-8")

@@ -50,7 +50,7 @@ extension Arguments {
             guard let lock = words.popFirst(), !lock.isEmpty else { throw .missingLock }
             action = .end(LockSelection(word: lock))
         }
-        if let more = words.first { throw .moreThanOneFolder(more) }
+        if let more = words.first { throw .unexpectedArgument(more) }
         return .locks(LocksOptions(action, folder: folder, stateFolder: stateFolder))
     }
 }

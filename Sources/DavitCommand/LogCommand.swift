@@ -38,7 +38,7 @@ extension Arguments {
         }
         guard let paths else { return .help(.log) }
         guard let path = paths.first, !path.isEmpty else { throw .missingLogPath }
-        if paths.count > 1 { throw .moreThanOneFolder(paths[1]) }
+        if paths.count > 1 { throw .unexpectedArgument(paths[1]) }
         options.path = path
         if options.file == nil { try options.sources.read(environment) }
         return .log(options)
@@ -53,7 +53,12 @@ package struct LogCommand {
 
     /// Prints the records of the file, the newest last. Blocks.
     func run() throws(CommandFailure) {
-        let isComplete = try forEachRecord { StandardStreams.writeOutput(options.isJSON ? $0.json : $0.text) }
+        var hasRecords = false
+        let isComplete = try forEachRecord {
+            hasRecords = true
+            StandardStreams.writeOutput(options.isJSON ? $0.json : $0.text)
+        }
+        if !hasRecords { StandardStreams.writeError("davit: no records of \(path)\n") }
         if !isComplete {
             StandardStreams.writeError("davit: older records are left out; see --limit\n")
         }
@@ -63,8 +68,14 @@ package struct LogCommand {
     /// - Returns: false if there may be older records.
     package func forEachRecord(_ body: (AuditLine) -> Void) throws(CommandFailure) -> Bool {
         let file = try file()
+        let history = AuditHistory(file)
+        let isAuditLog: Bool
+        do throws(SystemError) { isAuditLog = try history.isAuditLog() } catch {
+            throw .auditLogNotReadable(file, reason: error.description)
+        }
+        if !isAuditLog { throw .notAnAuditLog(file) }
         do throws(SystemError) {
-            return try AuditHistory(file).forEach(of: path, limit: options.limit, body)
+            return try history.forEach(of: path, limit: options.limit, body)
         } catch {
             throw .auditLogNotReadable(file, reason: error.description)
         }
@@ -77,10 +88,13 @@ package struct LogCommand {
     }
 
     private func file() throws(CommandFailure) -> String {
-        if let file = options.file { return file }
         let audit: AuditOptions
         let sources = options.sources
-        if sources.file == nil {
+        if let file = options.file {
+            var given = AuditOptions()
+            given.path = file
+            audit = given
+        } else if sources.file == nil {
             let setting = sources.environment.last { $0.option == .auditLog }
             var given = AuditOptions()
             given.path = setting?.value

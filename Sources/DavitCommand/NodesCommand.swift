@@ -29,7 +29,7 @@ extension Arguments {
             }
         }
         guard let words else { return .help(.nodes) }
-        if let word = words.first { throw .moreThanOneFolder(word) }
+        if let word = words.first { throw .unexpectedArgument(word) }
         if options.database.servers.isEmpty {
             throw .incomplete(option: Subcommand.nodes.rawValue, needs: ServeOption.database.rawValue)
         }

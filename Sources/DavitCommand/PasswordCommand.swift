@@ -36,7 +36,7 @@ extension Arguments {
             }
         }
         guard let names else { return .help(.password) }
-        if names.count > 1 { throw .moreThanOneName(names[1]) }
+        if names.count > 1 { throw .unexpectedArgument(names[1]) }
         options.name = names.first
         if options.isDigest, options.name == nil { throw .missingName }
         return .password(options)

@@ -8,124 +8,6 @@ internal import DavitQRCode
 internal import DavitServer
 internal import DavitStore
 
-/// The options of `davit serve`, in the order of the help; see ``entry``.
-enum ServeOption: String, CaseIterable, Sendable {
-    case host = "--host"
-    case port = "--port"
-    case unixSocket = "--unix-socket"
-    case unixSocketMode = "--unix-socket-mode"
-    case announce = "--announce"
-    case announceOn = "--announce-on"
-    case announceWindows = "--announce-windows"
-    case mapPort = "--map-port"
-    case adminListen = "--admin-listen"
-    case user = "--user"
-    case userFile = "--user-file"
-    case auth = "--auth"
-    case realm = "--realm"
-    case readOnly = "--read-only"
-    case allowOrigin = "--allow-origin"
-    case tlsCert = "--tls-cert"
-    case tlsKey = "--tls-key"
-    case tlsSelfSigned = "--tls-self-signed"
-    case tlsClientCA = "--tls-client-ca"
-    case tlsClients = "--tls-clients"
-    case acme = "--acme"
-    case acmeAgree = "--acme-agree"
-    case acmeEmail = "--acme-email"
-    case acmeDirectory = "--acme-directory"
-    case acmeCA = "--acme-ca"
-    case acmeHTTP = "--acme-http"
-    case acmeAccount = "--acme-account"
-    case acmeAccountKeyFile = "--acme-account-key-file"
-    case allowExtensions = "--allow-extensions"
-    case noHidden = "--no-hidden"
-    case macMetadata = "--mac-metadata"
-    case title = "--title"
-    case header = "--header"
-    case prologue = "--prologue"
-    case epilogue = "--epilogue"
-    case footer = "--footer"
-    case noPage = "--no-page"
-    case maxFileSize = "--max-file-size"
-    case maxDepth = "--max-depth"
-    case keepFree = "--keep-free"
-    case uploadExpiry = "--upload-expiry"
-    case maxConnections = "--max-connections"
-    case maxConnectionsPerAddress = "--max-connections-per-address"
-    case maxRequestsPerAccount = "--max-requests-per-account"
-    case maxRatePerAccount = "--max-rate-per-account"
-    case maxRatePerAddress = "--max-rate-per-address"
-    case banAfter = "--ban-after"
-    case banMinutes = "--ban-minutes"
-    case neverBan = "--never-ban"
-    case noInfiniteDepth = "--no-infinite-depth"
-    case trash = "--trash"
-    case trashDays = "--trash-days"
-    case trashSize = "--trash-size"
-    case sync = "--sync"
-    case publicURL = "--public-url"
-    case prefix = "--prefix"
-    case trustedProxy = "--trusted-proxy"
-    case proxyFields = "--proxy-fields"
-    case remoteUser = "--remote-user"
-    case remoteGroups = "--remote-groups"
-    case ldap = "--ldap"
-    case ldapBase = "--ldap-base"
-    case ldapBind = "--ldap-bind"
-    case ldapPasswordFile = "--ldap-password-file"
-    case ldapFilter = "--ldap-filter"
-    case ldapUserDN = "--ldap-user-dn"
-    case ldapGroupFilter = "--ldap-group-filter"
-    case ldapCA = "--ldap-ca"
-    case ldapPlain = "--ldap-plain"
-    case oidcIssuer = "--oidc-issuer"
-    case oidcClientID = "--oidc-client-id"
-    case oidcClientSecretFile = "--oidc-client-secret-file"
-    case oidcUserClaim = "--oidc-user-claim"
-    case oidcGroupsClaim = "--oidc-groups-claim"
-    case oidcScopes = "--oidc-scopes"
-    case oidcName = "--oidc-name"
-    case oidcCA = "--oidc-ca"
-    case pam = "--pam"
-    case pamHelper = "--pam-helper"
-    case logLevel = "--log-level"
-    case accessLog = "--access-log"
-    case accessLogFormat = "--access-log-format"
-    case auditLog = "--audit-log"
-    case auditFailure = "--audit-failure"
-    case auditLogSize = "--audit-log-size"
-    case auditLogKeep = "--audit-log-keep"
-    case record = "--record"
-    case checkUploads = "--check-uploads"
-    case checkUploadsFailure = "--check-uploads-failure"
-    case checkUploadsSeconds = "--check-uploads-seconds"
-    case eventCommand = "--event-command"
-    case eventURL = "--event-url"
-    case eventSecretFile = "--event-secret-file"
-    case eventCA = "--event-ca"
-    case eventTypes = "--event-types"
-    case runAs = "--run-as"
-    case sandbox = "--sandbox"
-    case faults = "--faults"
-    case config = "--config"
-    case database = "--database"
-    case blobs = "--blobs"
-    case share = "--share"
-    case mount = "--mount"
-    case home = "--home"
-    case stateDir = "--state-dir"
-    case noSyncCollection = "--no-sync-collection"
-    case noCompression = "--no-compression"
-    case qr = "--qr"
-    case grace = "--grace"
-
-    /// Returns the option with this name or former name.
-    init?(named name: String) {
-        self.init(rawValue: name == "--litter" ? Self.macMetadata.rawValue : name)
-    }
-}
-
 /// The arguments of `davit serve`.
 extension Arguments {
     mutating func serve() throws(UsageError) -> Invocation {
@@ -332,7 +214,10 @@ extension Arguments {
         case .accessLogFormat:
             guard let format = AccessFormat(rawValue: value) else { throw .badAccessLogFormat(value) }
             options.accessLogFormat = format
-        case .auditLog: options.audit.path = value
+        case .auditLog:
+            // Other programs write there, too.
+            if value == "-" { throw .auditLogToStandardError }
+            options.audit.path = value
         case .auditFailure:
             guard let policy = AuditLog.FailurePolicy(rawValue: value) else { throw .badAuditFailure(value) }
             options.audit.failure = policy

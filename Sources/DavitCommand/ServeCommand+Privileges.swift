@@ -50,8 +50,10 @@ extension ServeCommand {
         configuration.hosts = options.hosts
         configuration.port = options.port
         configuration.tls = options.tls.configuration
-        configuration.unixSocket = options.unixSocket.map { path in
-            options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
+        configuration.unixSocket = options.unixSocket.map { given in
+            // In an error, the slash distinguishes a path from the name of a host.
+            let path = given.contains("/") ? given : "./" + given
+            return options.unixSocketMode.map { .init(path: path, mode: $0) } ?? .init(path: path)
         }
         configuration.inheritedSockets = ServiceManager.inheritedSockets()
         if !configuration.inheritedSockets.isEmpty, options.listensByDefault { configuration.hosts = [] }

@@ -251,7 +251,12 @@ package struct ServeCommand {
             do throws(SystemError) { file = try SmallFile(reading: path) } catch {
                 throw .userFileUnreadable(path, reason: error.description)
             }
-            guard UserFile.isPrivate(mode: file.mode) else { throw .userFileNotPrivate(path) }
+            guard UserFile.isPrivate(mode: file.mode) else {
+                if !file.isRegular {
+                    throw .userFileUnreadable(path, reason: UserFile.reasonNotAFile)
+                }
+                throw .userFileNotPrivate(path)
+            }
             accounts += try UserFile.parse(file.bytes, path: path)
         }
         return accounts
@@ -322,6 +327,7 @@ extension CommandFailure {
             self = .other("cannot execute \(path): \(error.description)")
         case .accessLogNotUsable(.standardError, let error):
             self = .standardErrorNotWritable(reason: error.description)
+        case .accountNotUsable(let name, .duplicate): self = .accountGivenTwice(name: name)
         case .accountNotUsable(let name, let problem): self = .badUser(name: name, problem: problem.text)
         case .authenticationNotUsable(let problem): self = .badAuthentication(problem: problem.text)
         case .noAccounts: self = .other("the new list of accounts is empty")
@@ -354,6 +360,10 @@ extension CommandFailure {
 
     private init(_ error: TransportError) {
         if error.host.contains("/") {
+            if error.reason == .notASocket {
+                self = .notASocket(error.host)
+                return
+            }
             self = error.reason == .inUse ? .socketInUse(error.host) : .socketNotUsable(error.description)
             return
         }
@@ -362,7 +372,7 @@ extension CommandFailure {
         case .notPermitted: self = .portNeedsPrivileges(port: error.port)
         case .notAvailable: self = .addressNotAvailable(host: error.host)
         case .unknownHost, .lookUpFailed: self = .unknownHost(error.host)
-        case .noEndpoint, .alreadyStarted, .notRunning, .notListening, .system:
+        case .notASocket, .noEndpoint, .alreadyStarted, .notRunning, .notListening, .system:
             self = .other(error.description)
         }
     }

@@ -43,7 +43,7 @@ extension Arguments {
         }
         guard let others else { return .help(.setup) }
         if let first = others.first {
-            if options.folder != nil || others.count > 1 { throw .moreThanOneFolder(others.last ?? first) }
+            if options.folder != nil || others.count > 1 { throw .unexpectedArgument(others.last ?? first) }
             options.folder = first
         }
         return .setup(options)

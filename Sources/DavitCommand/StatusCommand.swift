@@ -24,7 +24,7 @@ extension Arguments {
             stateFolder = try arguments.stateFolder(word)
         }
         guard let folders else { return .help(.status) }
-        if folders.count > 1 { throw .moreThanOneFolder(folders[1]) }
+        if folders.count > 1 { throw .unexpectedArgument(folders[1]) }
         let folder = folders.first
         if folder?.isEmpty ?? (stateFolder == nil) { throw .missingFolder }
         return .status(StatusOptions(folder: folder, stateFolder: stateFolder))

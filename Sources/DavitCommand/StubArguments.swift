@@ -114,7 +114,7 @@ extension Arguments {
         }
         guard let files else { return .help(.stub) }
         guard let file = files.first, !file.isEmpty else { throw .missingStubFile }
-        if files.count > 1 { throw .moreThanOneName(files[1]) }
+        if files.count > 1 { throw .unexpectedArgument(files[1]) }
         options.file = file
         if options.isSecure, !CryptoLibrary.isAvailable { throw .noTLS(option: "--tls-self-signed") }
         if options.certificateFault != nil, !options.isSecure {
@@ -170,7 +170,7 @@ extension Arguments {
             switch words.first {
             case nil: return .listRules
             case "list":
-                if let extra = names.first { throw .moreThanOneName(extra) }
+                if let extra = names.first { throw .unexpectedArgument(extra) }
                 return .listRules
             case "add":
                 if names.isEmpty { throw .missingStubArgument("JSON") }
@@ -183,11 +183,11 @@ extension Arguments {
             }
         case "requests":
             guard let word = words.first else { return .listRequests }
-            if words.count > 1 { throw .moreThanOneName(words[1]) }
+            if words.count > 1 { throw .unexpectedArgument(words[1]) }
             return .showRequest(UInt64(try number(word, option: "NUMBER", in: 1...Int.max) as Int))
         case "verify":
             guard words.count >= 2 else { throw .missingStubArgument(words.isEmpty ? "METHOD" : "PATH") }
-            if words.count > 2 { throw .moreThanOneName(words[2]) }
+            if words.count > 2 { throw .unexpectedArgument(words[2]) }
             var expectation = expectation
             (expectation.method, expectation.path) = (words[0], words[1])
             return .verify(expectation)
@@ -196,7 +196,7 @@ extension Arguments {
             guard let target else { throw .missingStubArgument("--into FILE") }
             return .importRules(words, file: target)
         default:
-            if let extra = words.first { throw .moreThanOneName(extra) }
+            if let extra = words.first { throw .unexpectedArgument(extra) }
             return .reset
         }
     }

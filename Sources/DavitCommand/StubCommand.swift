@@ -46,8 +46,20 @@ struct StubCommand {
                 database: file, seed: seed, forwardingTo: proxy, configuration: configuration)
         } catch {
             if let error = error as? ServerError { throw CommandFailure(error, folder: file) }
+            if case .database? = error as? StubError, let reason = unusable(file) { throw .other(reason) }
             throw .other("\(error)")
         }
+    }
+
+    /// Returns why there cannot be a database at a path; nil if this is not known.
+    private static func unusable(_ file: String) -> String? {
+        if (try? RootDirectory(opening: file)) != nil {
+            return "\(file) is a folder; give the name of a file"
+        }
+        guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return nil }
+        let folder = String(file[..<slash])
+        if (try? RootDirectory(opening: folder)) != nil { return nil }
+        return "cannot create \(file): \(folder) is not a folder that davit can open"
     }
 }
 
@@ -69,7 +81,8 @@ struct StubControlCommand {
             for name in names { _ = try json("DELETE", "rules/\(Self.encoded(name))") }
         case .listRequests: try listRequests()
         case .showRequest(let number):
-            StandardStreams.writeOutput("\(try json("GET", "requests/\(number)"))\n")
+            let path = "requests/\(number)"
+            StandardStreams.writeOutput("\(try json("GET", path, missing: "no request \(number)"))\n")
         case .verify(let expectation): try verify(expectation)
         case .reset: _ = try json("POST", "reset", [:])
         case .importRules(let sources, let file): try importRules(sources, file)
@@ -83,9 +96,10 @@ struct StubControlCommand {
     }
 
     /// Sends a request to the API.
+    /// - Parameter missing: what it means if the stub server does not find the resource; nil if it always exists.
     /// - Returns: the content of the response; an empty object without content.
     private func json(
-        _ method: String, _ path: String, _ content: JSONValue? = nil
+        _ method: String, _ path: String, _ content: JSONValue? = nil, missing: String? = nil
     ) throws(CommandFailure) -> JSONValue {
         let fields = content == nil ? [] : [WireField(name: "Content-Type", value: "application/json")]
         let exchange: SingleExchange
@@ -99,6 +113,7 @@ struct StubControlCommand {
         let value = exchange.content.isEmpty ? JSONValue.object([]) : JSONValue(parsing: exchange.content)
         if (200..<300).contains(exchange.status), let value { return value }
         guard let error = value?["error"] else {
+            if exchange.status == 404, let missing, isStub() { throw .other(missing) }
             throw .other("\(options.server.origin) is not a stub server: status \(exchange.status)")
         }
         let rule = error["rule"]?.text.map { "rule '\($0)'" } ?? ""
@@ -106,6 +121,9 @@ struct StubControlCommand {
         let place = [rule, column].filter { !$0.isEmpty }.joined(separator: ", ")
         throw .other((place.isEmpty ? "" : "\(place): ") + (error["problem"]?.text ?? "unknown error"))
     }
+
+    /// Whether the server has the API of a stub server.
+    private func isStub() -> Bool { (try? json("GET", "rules"))?["rules"] != nil }
 
     private func addRules(_ source: String) throws(CommandFailure) {
         let bytes: [UInt8]

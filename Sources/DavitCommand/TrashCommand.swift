@@ -53,13 +53,13 @@ extension Arguments {
         }
         switch action {
         case "restore":
-            if rest.isEmpty { throw .missingTrash }
+            if rest.isEmpty || rest.contains("") { throw .missingTrash }
             options.action = .restore(Array(rest))
             return .trash(options)
         case "empty": options.action = .empty(olderThanDays: days ?? 0)
         default: options.action = .list
         }
-        if let word = rest.first { throw .moreThanOneFolder(word) }
+        if let word = rest.first { throw .unexpectedArgument(word) }
         return .trash(options)
     }
 }

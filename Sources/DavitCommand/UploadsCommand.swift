@@ -41,7 +41,7 @@ extension Arguments {
             guard let id = rest.popFirst(), !id.isEmpty else { throw .missingArgument("UPLOAD") }
             action = .cancel(id: id)
         }
-        if let more = rest.first { throw .moreThanOneFolder(more) }
+        if let more = rest.first { throw .unexpectedArgument(more) }
         return .uploads(UploadsOptions(action, folder: folder, stateFolder: stateFolder))
     }
 }

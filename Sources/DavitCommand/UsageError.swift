@@ -29,7 +29,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badSession(String)
     case missingServer
     case badServer(String)
-    case moreThanOneFolder(String)
+    /// A word that is neither an option nor an argument that the command has.
+    case unexpectedArgument(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badSize(String, option: String)
     case badAge(String, option: String)
@@ -43,7 +44,6 @@ package enum UsageError: Error, Hashable, Sendable {
     /// `*` as an origin.
     case anyOrigin
     case missingName
-    case moreThanOneName(String)
     case badPublicURL(String)
     case badPrefix(String)
     /// The path of a public URL does not end in the prefix.
@@ -62,6 +62,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case badAccessLogFormat(String)
     case badAuditFailure(String)
     case auditLogTooSmall(Int64)
+    /// `-` as the audit log.
+    case auditLogToStandardError
     case badCommand(String, option: String)
     case quotedCommand(String, option: String)
     case badUploadFailure(String)
@@ -121,7 +123,6 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badRights(let value): "unknown rights '\(value)'"
         case .missingServer: "missing --to URL"
         case .badServer(let value): "invalid server URL '\(value)'"
-        case .moreThanOneFolder(let word): "unexpected argument '\(word)'"
         case .badNumber(let value, let option, let range):
             "\(option) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
         case .badSize(let value, let option):
@@ -134,7 +135,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badOrigin(let value): "invalid origin '\(value)'"
         case .anyOrigin: "--allow-origin '*' would allow any web page to access the folder"
         case .missingName: "--digest requires NAME"
-        case .moreThanOneName(let word): "unexpected argument '\(word)'"
+        case .unexpectedArgument(let word): "unexpected argument '\(word)'"
         case .badPublicURL(let value): "invalid public URL '\(value)'"
         case .badPrefix(let value): "invalid path prefix '\(value)'"
         case .publicURLOutsidePrefix(let value):
@@ -161,6 +162,7 @@ package enum UsageError: Error, Hashable, Sendable {
             "--unix-socket-mode must be an octal number from 000 to 777, not '\(value)'"
         case .badAccessLogFormat(let value): "unknown access log format '\(value)'"
         case .badAuditFailure(let value): "unknown value '\(value)' of --audit-failure"
+        case .auditLogToStandardError: "--audit-log cannot be standard error"
         case .auditLogTooSmall(let bytes): "--audit-log-size \(bytes) is too small"
         case .badCommand(let value, let option): "\(option) '\(value)' does not begin with an absolute path"
         case .quotedCommand(let value, let option):
@@ -216,7 +218,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .missingRecording, .missingServer:
             "For example: davit replay /some/recording --to http://127.0.0.1:8080/"
         case .badServer: "For example: http://127.0.0.1:8080/"
-        case .moreThanOneFolder, .moreThanOneName:
+        case .unexpectedArgument:
             usage.haveArguments ? "A name with spaces needs quotes.\n\(usage.text)" : usage.text
         case .badSize(_, let option): "For example: \(option) 2G"
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
@@ -252,6 +254,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .badUploadFailure: "The values are refuse and accept."
         case .badEventURL: "For example: --event-url https://hooks.example.org/davit"
         case .badEventTypes: "The types are \(EventOptions.operationNames.joined(separator: ", "))."
+        case .auditLogToStandardError: "Give a file, syslog or journald: --audit-log /var/log/davit/audit"
         case .auditLogTooSmall: "The smallest size is 64K."
         case .rateTooLow: "The rate is a number of bytes per second, such as 500K or 2M."
         case .noTLS: "Build davit with the package trait TLS, or use a proxy that provides TLS."

@@ -6,6 +6,9 @@ package enum UserFile {
     /// Whether only the owner can read or change a file with this mode.
     package static func isPrivate(mode: UInt32) -> Bool { mode & 0o077 == 0 }
 
+    /// Why a file is refused whose permissions must not be restricted, such as a device.
+    static let reasonNotAFile = "it is not a regular file, and other users have access to it"
+
     /// Parses a user file.
     ///
     /// - Parameter path: the path, for errors.

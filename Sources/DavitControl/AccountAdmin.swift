@@ -212,7 +212,7 @@ package final class AccountAdmin: Sendable {
     /// Returns the canonical path of a folder in the share.
     func folder(_ path: ResourcePath, in share: Share) throws(AccountError) -> ResourcePath {
         guard let found = try lookup(path, in: share), found.info?.isCollection == true else {
-            throw .refused(reason: "\(path) is not a folder in the share")
+            throw .refused(reason: "\(path) is not a folder in the share: create it first")
         }
         return found.path
     }

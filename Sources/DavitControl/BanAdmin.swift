@@ -58,14 +58,16 @@ struct BanAdmin: Sendable {
     }
 
     func ban(_ address: String, seconds: Int64) -> ControlResponse {
-        perform { () throws(BanList.Problem) in try bans.ban(address, seconds: seconds) }
+        perform(address) { () throws(BanList.Problem) in try bans.ban(address, seconds: seconds) }
     }
 
     func lift(_ address: String) -> ControlResponse {
-        perform { () throws(BanList.Problem) in try bans.lift(address) }
+        perform(address) { () throws(BanList.Problem) in try bans.lift(address) }
     }
 
-    private func perform(_ change: () throws(BanList.Problem) -> Ban) -> ControlResponse {
+    private func perform(
+        _ address: String, _ change: () throws(BanList.Problem) -> Ban
+    ) -> ControlResponse {
         do throws(BanList.Problem) {
             let ban = try change()
             // Before the response, so that a command that has succeeded is not lost.
@@ -75,7 +77,7 @@ struct BanAdmin: Sendable {
             }
             return .lines([ListedBan(ban).line])
         } catch {
-            return .refused(reason: error.text)
+            return .refused(reason: error == .notAnAddress ? "'\(address)' is \(error.text)" : error.text)
         }
     }
 }

@@ -186,6 +186,7 @@ extension TransportError.Reason {
     init(_ error: SystemError) {
         switch error.bindingKind {
         case .addressInUse: self = .inUse
+        case .notASocket: self = .notASocket
         case .notPermitted: self = .notPermitted
         case .addressNotAvailable: self = .notAvailable
         case .other: self = .system(error)

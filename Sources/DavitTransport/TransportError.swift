@@ -7,6 +7,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     public enum Reason: Hashable, Sendable {
         /// The address is in use, or was until recently.
         case inUse
+        /// The path of a local socket names another file, which is never replaced.
+        case notASocket
         /// The process lacks the privilege to bind the address.
         case notPermitted
         /// No interface of this machine has this address.
@@ -47,6 +49,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         let place = host.contains("/") ? host : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         return switch reason {
         case .inUse: "\(place) is in use"
+        case .notASocket: "\(host) exists and is not a socket"
         case .notPermitted: "no permission to listen on \(place)"
         case .notAvailable: "\(place) is not an address of this machine"
         case .unknownHost: "unknown host \(host)"

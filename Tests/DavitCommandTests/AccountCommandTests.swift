@@ -181,9 +181,15 @@ import Testing
         ("account remove FOLDER eve", "there is no account 'eve'"),
         ("group join FOLDER guests anna", "there is no group 'guests'"),
         ("access set FOLDER user:eve /team view", "there is no account 'eve'"),
-        ("access set FOLDER everyone /nowhere view", "/nowhere is not a folder in the share"),
+        (
+            "access set FOLDER everyone /nowhere view",
+            "/nowhere is not a folder in the share: create it first"
+        ),
         ("app-password add FOLDER eve phone", "there is no account 'eve'"),
-        ("app-password add FOLDER anna phone --path /nowhere", "/nowhere is not a folder in the share"),
+        (
+            "app-password add FOLDER anna phone --path /nowhere",
+            "/nowhere is not a folder in the share: create it first"
+        ),
         ("app-password list FOLDER eve", "there is no account 'eve'"),
         ("app-password revoke FOLDER anna x", "'anna' has no app password 'x'"),
         ("access explain FOLDER anna / --app-password x", "'anna' has no app password 'x'"),

@@ -154,10 +154,16 @@ struct DeploymentArgumentsTests {
         (["--access-log-format", "json"], .useless(option: "--access-log-format", without: "--access-log")),
         (["--access-log", "a", "--access-log-format", "xml"], .badAccessLogFormat("xml")),
         (["--audit-failure", "count"], .useless(option: "--audit-failure", without: "--audit-log")),
+        (["--audit-log", "-"], .auditLogToStandardError),
+        (
+            ["--check-uploads", "/bin/sh -c \"exit 1\""],
+            .quotedCommand("/bin/sh -c \"exit 1\"", option: "--check-uploads")
+        ),
+        (["--event-command", "/bin/a 'b c'"], .quotedCommand("/bin/a 'b c'", option: "--event-command")),
         (["--audit-log", "a", "--audit-failure", "no"], .badAuditFailure("no")),
         (
             ["--audit-log", "syslog", "--audit-log-size", "1M"],
-            .useless(option: "--audit-log-size", without: "--audit-log")
+            .useless(option: "--audit-log-size", without: "a file as --audit-log")
         ),
         (
             ["--audit-log", "a", "--audit-log-keep", "2"],

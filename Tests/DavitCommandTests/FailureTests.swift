@@ -10,6 +10,17 @@ struct FailureTests {
         (.portNeedsPrivileges(port: 80), ["80", "--port 8080"]),
         (.addressNotAvailable(host: "192.0.2.1"), ["192.0.2.1", "--host localhost"]),
         (.socketInUse("/run/s"), ["/run/s is in use", "another path"]),
+        (.notASocket("./f"), ["./f exists and is not a socket", "another path"]),
+        (.notAnAuditLog("/f"), ["/f is not an audit log", "--audit-log FILE"]),
+        (.accountGivenTwice(name: "anna"), ["'anna' is given twice", "--user"]),
+        (
+            .programNotUsable("/p", reason: "access: Permission denied", option: "--check-uploads"),
+            ["--check-uploads: cannot execute /p: access", "write a script"]
+        ),
+        (
+            .certificateNotUsable("/c", reason: "cannot read file", option: "--tls-cert"),
+            ["--tls-cert: /c: cannot read file", "PEM"]
+        ),
         (.socketNotUsable("/run/s: Permission denied"), ["/run/s: Permission denied", "folder"]),
         (
             .accessLogNotWritable("/l", reason: "Permission denied"),

@@ -153,8 +153,8 @@ struct LocksCommandTests {
     static let wrong: [(words: [String], error: UsageError)] = [
         (["list"], .missingFolder), (["break", "/srv"], .missingLock),
         (["lst", "/srv"], .unknownCommand("locks lst", nearest: "locks list")),
-        (["list", "/srv", "/other"], .moreThanOneFolder("/other")),
-        (["break", "/srv", "a", "b"], .moreThanOneFolder("b")),
+        (["list", "/srv", "/other"], .unexpectedArgument("/other")),
+        (["break", "/srv", "a", "b"], .unexpectedArgument("b")),
         (["list", "/srv", "--state-di"], .unknownOption("--state-di", nearest: "--state-dir")),
     ]
 

@@ -16,7 +16,7 @@ struct LogCommandTests {
     }
 
     static let refused: [(words: [String], error: UsageError)] = [
-        (["--audit-log", "/log"], .missingLogPath), (["/a", "b"], .moreThanOneFolder("b")),
+        (["--audit-log", "/log"], .missingLogPath), (["/a", "b"], .unexpectedArgument("b")),
         (["/a", "--limt", "1"], .unknownOption("--limt", nearest: "--limit")),
         (["/a", "--limit", "0"], .badNumber("0", option: "--limit", range: 1...1_000_000)),
         (["/a", "--json=1"], .unwantedValue(option: "--json")),
@@ -70,6 +70,29 @@ struct LogCommandTests {
         }
         #expect(throws: CommandFailure.noAuditLog) {
             try LogCommand(options: LogOptions(path: "/a")).forEachRecord { _ in }
+        }
+    }
+
+    /// An empty file has no records; other files are not audit logs.
+    @Test func otherFilesAreRefused() throws {
+        let folder = try TemporaryFolder()
+        var options = LogOptions(path: "/a")
+        options.file = folder.path + "/file"
+        for (text, isLog) in [
+            ("", true), (Self.lines[0].json, true), ("some text\n", false), ("{}\n", false),
+        ] {
+            try SmallFile.write(Array(text.utf8), to: folder.path + "/file", mode: 0o600)
+            if isLog {
+                #expect(try LogCommand(options: options).forEachRecord { _ in })
+            } else {
+                #expect(throws: CommandFailure.notAnAuditLog(folder.path + "/file")) {
+                    try LogCommand(options: options).forEachRecord { _ in }
+                }
+            }
+        }
+        options.file = "syslog"
+        #expect(throws: CommandFailure.auditLogNotInFile("syslog")) {
+            try LogCommand(options: options).forEachRecord { _ in }
         }
     }
 

@@ -76,7 +76,7 @@ struct SetupCommandTests {
             .badSetupAnswer(option: "--port", problem: "expected a number from 1 to 65535")
         ),
         (["--yes=1"], .unwantedValue(option: "--yes")),
-        (["/a", "/b"], .moreThanOneFolder("/b")),
+        (["/a", "/b"], .unexpectedArgument("/b")),
     ]
 
     @Test(arguments: refused)

@@ -107,6 +107,34 @@ struct StartChecksTests {
         #expect(throws: UsageError.self) { try Arguments.parse(["config", "defaults", "--port", "1"]) }
     }
 
+    private func failure(_ configure: (inout ServeOptions) -> Void) -> CommandFailure? {
+        var options = ServeOptions(folder: root + "/share")
+        options.stateFolder = root + "/state"
+        options.port = 0
+        configure(&options)
+        return #expect(throws: CommandFailure.self) { try ServeCommand(options: options).makeServer() }
+    }
+
+    /// Restricting the permissions of a device would affect all programs.
+    @Test func deviceAsUserFileIsRefusedWithoutChmod() {
+        let failure = failure { $0.userFile = "/dev/null" }
+        #expect(failure?.message.contains("/dev/null: it is not a regular file") == true)
+        #expect(failure?.advice?.contains("chmod") == false)
+    }
+
+    @Test func accountThatIsGivenTwiceIsNamed() {
+        let failure = failure {
+            $0.users = [.init(name: "anna", password: "x"), .init(name: "anna", password: "y")]
+        }
+        #expect(failure == .accountGivenTwice(name: "anna"))
+    }
+
+    @Test func fileAsStateFolderIsNamed() throws {
+        try file.write("", to: "users")
+        let failure = failure { $0.stateFolder = root + "/users" }
+        #expect(failure == .stateFolderNotWritable(root + "/users", reason: "mkdir: Not a directory"))
+    }
+
     /// The log is refused before it is created.
     @Test func logInTheShareIsNotCreated() throws {
         var options = ServeOptions(folder: root + "/share")

@@ -165,8 +165,8 @@ struct UploadsCommandTests {
     static let wrong: [(words: [String], error: UsageError)] = [
         (["list"], .missingFolder), (["cancel", "/srv"], .missingArgument("UPLOAD")),
         (["lst", "/srv"], .unknownCommand("uploads lst", nearest: "uploads list")),
-        (["list", "/srv", "/other"], .moreThanOneFolder("/other")),
-        (["cancel", "/srv", "a", "b"], .moreThanOneFolder("b")),
+        (["list", "/srv", "/other"], .unexpectedArgument("/other")),
+        (["cancel", "/srv", "a", "b"], .unexpectedArgument("b")),
         (["list", "/srv", "--state-di"], .unknownOption("--state-di", nearest: "--state-dir")),
     ]
 

@@ -86,6 +86,15 @@ struct LocalBindingTests {
         first.server.waitUntilStopped()
     }
 
+    @Test func otherFileIsReportedAndKept() throws {
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        defer { unsafe unlink(path) }
+        let error = TransportError(.notASocket, host: path)
+        #expect(throws: error) { try server() }
+        #expect(error.description == "\(path) exists and is not a socket")
+        #expect(isThere)
+    }
+
     /// If another error prevents the start, the socket file is removed.
     @Test func failedStartRemovesTheSocket() throws {
         let taken = try TestServer()

@@ -43,6 +43,21 @@ package struct AuditHistory: Sendable {
     /// - Parameter path: the newest file; the older ones are `PATH.1`, `PATH.2` and so on.
     package init(_ path: String) { paths = [path] + (1...Self.fileLimit).map { "\(path).\($0)" } }
 
+    /// The number of lines at the end of a file of which one must be a record.
+    private static let examinedLines = 100
+
+    /// Whether the newest file can be an audit log: it is empty, or contains a record near its end.
+    /// - Throws: the system error if the file cannot be read.
+    package func isAuditLog() throws(SystemError) -> Bool {
+        guard var reader = try Self.open(paths[0], isRequired: true) else { return true }
+        var count = 0
+        while count < Self.examinedLines, let (bytes, _) = try reader.next() {
+            if let line = AuditLine(parsing: bytes), line.text("op") != nil { return true }
+            count += 1
+        }
+        return count == 0
+    }
+
     /// Calls `body` with the records of a resource, the newest last.
     ///
     /// - Parameters:

@@ -39,7 +39,8 @@ package final class BanList: Sendable {
 
         package var text: String {
             switch self {
-            case .notAnAddress: "not an IPv4 address, an IPv6 address or an IPv6 /64 network"
+            case .notAnAddress:
+                "not an IPv4 address, an IPv6 address or an IPv6 /64 network, such as 192.0.2.7 or 2001:db8::/64"
             case .exempt: "this address is never banned"
             case .notBanned: "this address is not banned"
             }

@@ -96,6 +96,10 @@ public final class ExclusiveFolder: Sendable {
             case let error: throw SystemError(errno: error, call: "mkdir")
             }
         }
+        var status = stat()
+        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw SystemError(errno: ENOTDIR, call: "mkdir")
+        }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
             if errno == ENOENT, let refusal { throw SystemError(errno: refusal, call: "mkdir") }
             throw SystemError(errno: errno, call: "access")

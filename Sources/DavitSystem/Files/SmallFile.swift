@@ -11,6 +11,8 @@ public struct SmallFile: Sendable {
     public let bytes: [UInt8]
     /// The permission bits.
     public let mode: UInt32
+    /// Whether it is a regular file, and not a pipe or a device.
+    public let isRegular: Bool
 
     /// Reads a file of at most `limitBytes`. The file may be a pipe, because secrets often come from another
     /// program; reading then blocks until the writer closes the pipe.
@@ -24,6 +26,7 @@ public struct SmallFile: Sendable {
             throw SystemError(errno: errno, call: "fstat")
         }
         mode = UInt32(status.st_mode) & 0o7777
+        isRegular = status.st_mode & S_IFMT == S_IFREG
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {

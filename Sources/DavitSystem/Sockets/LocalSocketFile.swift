@@ -21,7 +21,7 @@ package struct LocalSocketFile: Sendable {
     ///     to connect.
     ///   - backlog: the maximum number of pending connections.
     ///   - file: set to the socket's file.
-    /// - Throws: `EADDRINUSE` if a program is listening there, or the file is not a socket.
+    /// - Throws: `EADDRINUSE` if a program is listening there, `ENOTSOCK` if the file is not a socket.
     package static func listen(
         path: String, mode: UInt32, backlog: Int32, file: inout LocalSocketFile?
     ) throws(SystemError) -> FileDescriptor {
@@ -60,7 +60,7 @@ package struct LocalSocketFile: Sendable {
             exists = unsafe lstat(path, &status) == 0
         }
         guard exists else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw SystemError(errno: EADDRINUSE, call: "bind") }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw SystemError(errno: ENOTSOCK, call: "bind") }
         do throws(SystemError) {
             _ = try LocalConnection(folder: folder, name: name, timeoutSeconds: 1)
         } catch {

@@ -278,11 +278,12 @@ package enum Socket {
 
 extension SystemError {
     /// The reason why an address could not be bound.
-    package enum BindingKind { case addressInUse, notPermitted, addressNotAvailable, other }
+    package enum BindingKind { case addressInUse, notASocket, notPermitted, addressNotAvailable, other }
 
     package var bindingKind: BindingKind {
         switch errno {
         case EADDRINUSE: .addressInUse
+        case ENOTSOCK: .notASocket
         case EACCES, EPERM: .notPermitted
         case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable
         default: .other
