@@ -88,6 +88,13 @@ extension Arguments {
         return number << shift
     }
 
+    /// Parses a limit in bytes, at least 1: a limit of 0 would refuse everything.
+    static func limit(_ value: String, option: String) throws(UsageError) -> Int64 {
+        let bytes = try bytes(value, option: option)
+        if bytes == 0 { throw .limitOfZero(option: option) }
+        return bytes
+    }
+
     /// Parses bytes per second, at least 1024.
     static func rate(_ value: String, option: String) throws(UsageError) -> Int {
         let bytes = try bytes(value, option: option)

@@ -144,8 +144,8 @@ package struct DoctorCommand {
         } catch {
             findings.append(.problem(error))
         }
-        for warning in ServeSources.warnings(for: command.options.unknownVariables) {
-            findings.append(.warning(warning, "Correct its name, or unset it."))
+        for warning in command.options.warnings {
+            findings.append(.warning(warning, "Correct it, or omit it."))
         }
         return findings
     }

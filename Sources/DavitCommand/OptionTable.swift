@@ -210,7 +210,7 @@ extension ServeOption {
             .init(
                 .clients, "N", .number(1...10_080),
                 "duration of the first ban of an address; each further one lasts four times as long, up to 7 "
-                    + "days", standard: .value("10"))
+                    + "days", standard: .implied("10"))
         case .neverBan:
             .init(
                 .clients, "NETWORK", .text,

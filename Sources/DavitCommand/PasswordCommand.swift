@@ -23,13 +23,14 @@ package struct PasswordOptions: Hashable, Sendable {
 extension Arguments {
     mutating func password() throws(UsageError) -> Invocation {
         var options = PasswordOptions()
+        var realm: String?
         let names = try others { (arguments, word) throws(UsageError) in
             let (name, value) = Self.parts(of: word)
             switch name {
             case PasswordOptions.digest:
                 if value != nil { throw .unwantedValue(option: name) }
                 options.isDigest = true
-            case PasswordOptions.realm: options.realm = try arguments.value(of: name, behindSign: value)
+            case PasswordOptions.realm: realm = try arguments.value(of: name, behindSign: value)
             default:
                 let known = [PasswordOptions.digest, PasswordOptions.realm, "--help"]
                 throw .unknownOption(name, nearest: Self.nearest(to: name, in: known))
@@ -39,6 +40,13 @@ extension Arguments {
         if names.count > 1 { throw .unexpectedArgument(names[1]) }
         options.name = names.first
         if options.isDigest, options.name == nil { throw .missingName }
+        if let realm {
+            // Other hashes do not depend on the realm.
+            if !options.isDigest {
+                throw .useless(option: PasswordOptions.realm, without: PasswordOptions.digest)
+            }
+            options.realm = realm
+        }
         return .password(options)
     }
 }

@@ -85,14 +85,14 @@ extension Arguments {
         case .sync:
             guard let level = SyncLevel(rawValue: value) else { throw .badSyncLevel(value) }
             options.sync = level
-        case .maxFileSize: options.maximumFileBytes = try Self.bytes(value, option: name)
+        case .maxFileSize: options.maximumFileBytes = try Self.limit(value, option: name)
         case .maxDepth: options.maximumDepth = try Self.number(value, option: name, in: option.range)
         case .trashDays:
             options.trash = options.trash ?? TrashLimits()
             options.trash?.days = try Self.number(value, option: name, in: option.range)
         case .trashSize:
             options.trash = options.trash ?? TrashLimits()
-            options.trash?.bytes = try Self.bytes(value, option: name)
+            options.trash?.bytes = try Self.limit(value, option: name)
         case .maxConnections:
             options.maximumConnections = try Self.number(value, option: name, in: option.range)
         case .maxConnectionsPerAddress:

@@ -47,7 +47,7 @@ package struct ServeCommand {
 
     /// Serves until a signal stops it. Blocks.
     func run() throws(CommandFailure) {
-        for warning in ServeSources.warnings(for: options.unknownVariables) {
+        for warning in options.warnings {
             StandardStreams.writeError("davit: \(warning)\n")
         }
         ProcessMemory.returnLargeBlocks()

@@ -130,6 +130,15 @@ package struct ServeOptions: Hashable, Sendable {
 
     package init(folder: String) { self.folder = folder }
 
+    /// Warnings about settings that are valid, but probably mistakes.
+    var warnings: [String] {
+        ServeSources.warnings(for: unknownVariables)
+            + proxies.trusted.filter { $0.hasSuffix("/0") }.map {
+                "\(ServeOption.trustedProxy.rawValue) \($0) trusts every client: each can claim any address, and with "
+                    + "\(ServeOption.remoteUser.rawValue) any user"
+            }
+    }
+
     /// The options of each share: these, or those of the list of a configuration file.
     var eachShare: [ServeOptions] { shares.isEmpty ? [self] : shares.map(\.options) }
 

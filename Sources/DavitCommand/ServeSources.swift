@@ -118,6 +118,8 @@ struct ServeDraft {
     private var acme = Arguments.ACMEValues()
     private var ldap = Arguments.LDAPValues()
     private var oidc = Arguments.OIDCValues()
+    /// The options that are set, without those that are turned off.
+    private var given: Set<ServeOption> = []
     /// Whether limits of the trash turn it on.
     private var hasTrash = true
 
@@ -128,6 +130,7 @@ struct ServeDraft {
                 if setting.option == .trash { hasTrash = false }
                 continue
             }
+            given.insert(setting.option)
             try Arguments.apply(setting.option, setting.value, &options, &hosts, &acme, &ldap, &oidc)
         }
     }
@@ -140,6 +143,11 @@ struct ServeDraft {
         }
         if !hasTrash { options.trash = nil }
         var errors: [UsageError] = []
+        // Bans of 'davit ban' have their own duration.
+        if given.contains(.banMinutes), !given.contains(.banAfter) {
+            errors.append(
+                .useless(option: ServeOption.banMinutes.rawValue, without: ServeOption.banAfter.rawValue))
+        }
         do throws(UsageError) { try Arguments.checkDeployment(&options) } catch { errors.append(error) }
         do throws(UsageError) { options.tls.acme = try acme.options() } catch { errors.append(error) }
         do throws(UsageError) { try options.tls.check() } catch { errors.append(error) }

@@ -33,6 +33,8 @@ package enum UsageError: Error, Hashable, Sendable {
     case unexpectedArgument(String)
     case badNumber(String, option: String, range: ClosedRange<Int>)
     case badSize(String, option: String)
+    /// 0 as a limit for which it makes no sense.
+    case limitOfZero(option: String)
     case badAge(String, option: String)
     /// An option of `davit setup` whose value cannot be used.
     case badSetupAnswer(option: String, problem: String)
@@ -127,6 +129,7 @@ package enum UsageError: Error, Hashable, Sendable {
             "\(option) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(value)'"
         case .badSize(let value, let option):
             "\(option) must be a number of bytes, optionally with a suffix K, M, G or T, not '\(value)'"
+        case .limitOfZero(let option): "\(option) must be greater than 0"
         case .badAge(let value, let option):
             "\(option) must be from 1 to 10000 days, or hours with a suffix h, not '\(value)'"
         case .badUser: "--user must have the form NAME:PASSWORD"
@@ -221,6 +224,7 @@ package enum UsageError: Error, Hashable, Sendable {
         case .unexpectedArgument:
             usage.haveArguments ? "A name with spaces needs quotes.\n\(usage.text)" : usage.text
         case .badSize(_, let option): "For example: \(option) 2G"
+        case .limitOfZero(let option): "For example: \(option) 2G. Without the option, there is no limit."
         case .badAge(_, let option): "For example: \(option) 7, or \(option) 12h"
         case .badSetupAnswer: "See 'davit setup --help'."
         case .badHome: "For example: --home '/srv/home/{user}'"

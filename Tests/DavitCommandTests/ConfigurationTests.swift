@@ -110,12 +110,12 @@ struct ConfigurationTests {
         ("footer", ["a"], [("[]", "an empty list")]), ("no-page", ["false"], [("0", "true or false")]),
         (
             "max-file-size", ["2G", "100", "'5k'"],
-            [("2X", "a number of bytes"), ("-1", "a number of bytes")]
+            [("2X", "a number of bytes"), ("-1", "a number of bytes"), ("0", "greater than 0")]
         ),
         ("max-depth", ["1"], [("0", "from 1 to 100000")]), ("keep-free", ["0"], [("a", "a number of bytes")]),
         ("upload-expiry", ["7", "12h", "3d"], [("0", "from 1 to 10000"), ("1w", "'1w'")]),
         ("trash", ["true"], [("30", "true or false")]), ("trash-days", ["30"], [("0", "from 1 to 36500")]),
-        ("trash-size", ["1T"], [("1P", "a number of bytes")]),
+        ("trash-size", ["1T"], [("1P", "a number of bytes"), ("0K", "greater than 0")]),
         ("sync", ["none", "data", "full"], [("all", "none, data or full")]),
         ("public-url", ["https://a", "[https://a, http://b]"], [("a", "invalid public URL")]),
         ("prefix", ["/dav"], [("dav", "invalid path prefix")]),
@@ -198,7 +198,7 @@ struct ConfigurationTests {
         ("max-rate-per-account", ["1M"], [("1023", "at least 1K")]),
         ("max-rate-per-address", ["1K"], [("fast", "a number of bytes")]),
         ("ban-after", ["20"], [("0", "from 1 to 10000")]),
-        ("ban-minutes", ["10"], [("10081", "from 1 to 10080")]),
+        ("ban-minutes", [], [("10081", "from 1 to 10080"), ("10", "only valid with ban-after")]),
         ("never-ban", ["192.0.2.1", "[10.0.0.0/8, '2001:db8::/32']"], [("10.0.0.1/8", "not an address")]),
         ("no-infinite-depth", ["true"], [("x", "true or false")]),
         ("run-as", [], [("':a'", "USER or USER:GROUP"), ("[]", "an empty list")]),

@@ -108,6 +108,13 @@ struct DoctorCommandTests {
         #expect(findings(report, "folders").first?.advice?.hasPrefix("Create it (mkdir -p") == true)
     }
 
+    @Test(arguments: ["0.0.0.0/0", "::/0"]) func trustInEveryClientIsAWarning(network: String) {
+        let report = report { $0.proxies.trusted = ["127.0.0.1", network] }
+        let warnings = findings(report, "configuration").filter { $0.level == .warning }
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.message.hasPrefix("--trusted-proxy \(network) trusts every client") == true)
+    }
+
     @Test func openServerWithoutAccountsIsAProblem() {
         let report = report { $0.hosts = ["0.0.0.0"] }
         #expect(
