@@ -52,6 +52,8 @@ public struct AccessReview {
     private let homes: ResourcePath?
     /// The rules of each folder, with those that follow from home folders. Keys are those of ``ResourcePath/equivalenceKey``.
     private var places: [ResourcePath: Place] = [:]
+    /// The rules that follow from home folders, also those that a rule for the same subject and folder replaces.
+    private var implied: [ResourcePath: Place] = [:]
     private var groupsOfUser: [String: [String]] = [:]
 
     /// - Parameter homes: the collection that contains the home folder of each account; nil without home folders.
@@ -70,15 +72,16 @@ public struct AccessReview {
     /// Adds the rules that follow from home folders: those of the accounts, and those of other users whose home folders have
     /// rules.
     private mutating func addHomeRules(_ homes: ResourcePath) {
-        guard let implied = try? AccessRules([], homes: homes) else { return }
+        guard let rules = try? AccessRules([], homes: homes) else { return }
         var folders = [homes] + contents.accounts.compactMap { homes.appending(Array($0.name.utf8)) }
         for rule in contents.rules {
             var folder = rule.path
             while folder.depth > homes.depth + 1, let parent = folder.parent { folder = parent }
             folders.append(folder)
         }
-        for rule in folders.flatMap({ implied.impliedRules(in: $0) }) {
+        for rule in folders.flatMap({ rules.impliedRules(in: $0) }) {
             let key = rule.path.equivalenceKey
+            implied[key, default: Place()][rule.subject] = rule.rights
             if places[key]?[rule.subject] == nil { places[key, default: Place()][rule.subject] = rule.rights }
         }
     }
@@ -115,6 +118,7 @@ public struct AccessReview {
     /// suffices: those below follow.
     private func hasEffect(_ rule: AccessRule, _ comparisons: inout Int) -> Bool {
         if rule.rights.isEmpty { return true }
+        if let rights = implied[rule.path.equivalenceKey]?[rule.subject] { return rights != rule.rights }
         switch rule.subject {
         case .user(let name): return hasEffect(rule, user: name, &comparisons)
         case .group, .everyone: return hasEffect(onMany: rule, &comparisons)

@@ -35,9 +35,9 @@ struct AccessReviewTests {
     func findingsAgreeWithThePolicy(seed: Int, homes: ResourcePath?) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let contents = Self.contents(&random)
-        // In addition to the accounts, one that no rule names.
+        // In addition to the accounts, one that no rule names, and the owner of the home folder a/b.
         let memberships: [Set<String>] = [[], ["g"], ["h"], ["g", "h"]]
-        let clients = (Self.names + ["new"]).flatMap { name in
+        let clients = (Self.names + ["new", "b"]).flatMap { name in
             memberships.map { Principal(.account, name, groups: $0) }
         }
         let paths =
@@ -92,6 +92,14 @@ struct AccessReviewTests {
         (["user:anna / edit", "user:anna /home/ben edit"], "home", []),
         (["user:anna / all", "user:anna /home all"], nil, ["user:anna /home all"]),
         (["everyone / none"], nil, []),
+        // It replaces the rule of home folders that denies everyone else.
+        (["everyone / view", "everyone /home view"], "home", []),
+        (
+            ["user:anna /home/anna list,read,create,change,delete,share"], "home",
+            [
+                "user:anna /home/anna list,read,create,change,delete,share"
+            ]
+        ),
         (["everyone / view", "group:team /a view"], nil, ["group:team /a view"]),
         (["everyone / view", "user:ben / edit", "group:team /a view"], nil, []),
         (["everyone / view", "anonymous /a view"], nil, []),
