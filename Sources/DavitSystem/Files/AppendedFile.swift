@@ -10,11 +10,16 @@ extension FileDescriptor {
     /// Opens a file so that every write appends to it. Creates the file with mode 0640 if it is missing. May
     /// block.
     /// - Parameter path: the path of the file; symbolic links are followed.
+    /// - Throws: the system error; `ENXIO` for a named pipe that no program reads.
     package static func appending(to path: String) throws(SystemError) -> FileDescriptor {
-        FileDescriptor(
+        let file = FileDescriptor(
             owning: try checked("open") {
-                openFile(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+                // Opening a named pipe would wait for a reader.
+                openFile(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o640)
             })
+        let flags = try checked("fcntl") { fcntl(file.rawValue, F_GETFL) }
+        _ = try checked("fcntl") { fcntl(file.rawValue, F_SETFL, flags & ~O_NONBLOCK) }
+        return file
     }
 
     /// Like ``appending(to:)``, but the file can also be read.
@@ -23,9 +28,9 @@ extension FileDescriptor {
             owning: try checked("open") { openFile(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o640) })
     }
 
-    /// Opens an existing file for reading; symbolic links are followed. May block.
+    /// Opens an existing file for reading; symbolic links are followed. May block, but not for the writer of a named pipe.
     package static func reading(_ path: String) throws(SystemError) -> FileDescriptor {
-        FileDescriptor(owning: try checked("open") { openFile(path, O_RDONLY | O_CLOEXEC, 0) })
+        FileDescriptor(owning: try checked("open") { openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0) })
     }
 
     /// Appends to a file that was opened for appending. May block.
