@@ -43,7 +43,8 @@ struct ConfigurationFolder {
     func mistakes() throws -> [String] {
         guard case .config(let options) = try Arguments.parse(["config", "check", path]) else { return [] }
         // Without what the file names.
-        do { _ = try ServePlan(options.sources) } catch CommandFailure.configuration(let lines) {
+        do throws(CommandFailure) { _ = try ServePlan(options.sources) } catch {
+            guard case .configuration(let lines) = error else { throw error }
             return lines.map { $0.hasPrefix(path + ":") ? String($0.dropFirst(path.utf8.count + 1)) : $0 }
         }
         return []
