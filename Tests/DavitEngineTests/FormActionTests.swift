@@ -3,6 +3,7 @@ import DavitHTTP
 import DavitServer
 import DavitStore
 import DavitTesting
+import Synchronization
 import Testing
 
 /// Forms have the same statuses, locks, conditions and rules as the corresponding WebDAV methods.
@@ -47,6 +48,10 @@ struct FormActionTests {
                     ]),
                 step("POST /?action=delete", form, "member=50%2525%2520%25C3%25A9%253F&member=c", 204),
                 shell("[ -z \"$(ls)\" ]"),
+                // A repeated member is acted on once, however it is encoded.
+                shell("touch a b"), step("POST /?action=delete", form, "member=a&member=%2561", 204),
+                step("POST /?action=copy", form, "member=b&member=b&to=.", 201),
+                shell("[ \"$(ls)\" = \"$(printf 'b\\nb (1)')\" ] && rm b*"),
                 step("POST /?action=delete", form, "", 400),
                 step("POST /?action=delete", form, "member=", 400),
                 step("POST /?action=delete", form, "member=..", 400),
@@ -151,6 +156,24 @@ struct FormActionTests {
                 shell("test -e a"),
             ])
         try await TestShare.play(scenario) { $0.isReadOnly = true }
+    }
+
+    @Test("the members after the current one are not changed", arguments: ["delete", "move", "copy"])
+    func formEndsWhenItsClientDisconnects(action: String) async throws {
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        let share = try TestShare { $0.hooks.completed = { _ in running.withLock { $0?.cancel() } } }
+        #expect(share.shell("mkdir d; touch a b c") == 0)
+        let isKnown = AsyncLatch()
+        let task = Task { @Sendable in
+            await isKnown.wait()
+            let form = "member=a&member=b&member=c" + (action == "delete" ? "" : "&to=d")
+            _ = try await share.client.send("POST", "/?action=\(action)", Self.form, text: form)
+        }
+        running.withLock { $0 = task }
+        isKnown.open()
+        await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(share.shell("[ -e b ] && [ -e c ] && ! [ -e d/b ] && ! [ -e d/c ]") == 0)
+        #expect(share.shell(action == "copy" ? "[ -e a ]" : "! [ -e a ]") == 0)
     }
 
     // MARK: Allowed origins

@@ -2,6 +2,7 @@ import DavitEngine
 import DavitHTTP
 import DavitStore
 import DavitTesting
+import Synchronization
 import Testing
 
 /// Responses to forms about locks, the trash and archives: clients receive the WebDAV response, browsers a
@@ -22,7 +23,7 @@ struct FormTrashTests {
         ("restore", "/", "member=a", 400, 400), ("restore", "/", "id=", 404, 404),
         ("restore", "/", "id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=..%2F..%2Fetc", 404, 404),
         // Missing, repeated and locked entries. If one of two entries does not exist, neither is restored.
-        ("restore", "/", "id=%a&id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=%a&id=%a", 207, 207),
+        ("restore", "/", "id=%a&id=aaaaaaaaaaaaaaaa", 404, 404), ("restore", "/", "id=%a&id=%a", 201, 303),
         ("restore", "/", "id=%b", 423, 423), ("restore", "/", "id=%a&id=%b", 207, 207),
         ("restore", "/", "id=%f", 409, 409), ("restore", "/none/", "id=%a", 404, 404),
         ("restore", "/l", "id=%a", 405, 405), ("restore", "/", "id=%", 400, 400),
@@ -30,7 +31,7 @@ struct FormTrashTests {
         ("purge", "/", "id=%a", 204, 303), ("purge", "/", "id=%a&id=%b&id=%f", 204, 303),
         ("purge", "/d/", "id=%b&confirmed=yes", 204, 303), ("purge", "/", "", 400, 400),
         ("purge", "/", "id=", 404, 404), ("purge", "/", "id=%a&id=aaaaaaaaaaaaaaaa", 404, 404),
-        ("purge", "/", "id=%a&id=%a", 207, 207), ("purge", "/none/", "id=%a", 404, 404),
+        ("purge", "/", "id=%a&id=%a", 204, 303), ("purge", "/none/", "id=%a", 404, 404),
         ("purge", "/l", "id=%a", 405, 405),
         // Break a lock.
         ("unlock", "/", "member=l&token=%t", 204, 303), ("unlock", "/", "member=l", 400, 400),
@@ -57,7 +58,7 @@ struct FormTrashTests {
             let expected = isBrowser ? row.browser : row.plain
             #expect(answer.status == expected, "\(row) \(answer.text)")
             if expected == 303 {
-                let count = row.form.split(separator: "&").count { $0.hasPrefix("id=") }
+                let count = Set(row.form.split(separator: "&").filter { $0.hasPrefix("id=") }).count
                 #expect(
                     answer["Location"] == "\(row.target)?done=\(row.action)&count=\(max(count, 1))", "\(row)")
             }
@@ -102,6 +103,29 @@ struct FormTrashTests {
         }
 
         func trash() throws -> [String] { try share.trash() }
+    }
+
+    @Test(arguments: ["restore", "purge"])
+    func formEndsWhenItsClientDisconnects(action: String) async throws {
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        let share = try TestShare.keeping {
+            $0.hooks.completed = { _ in running.withLock { $0?.cancel() } }
+        }
+        var ids: [String] = []
+        for name in ["/a", "/b", "/c"] {
+            _ = try await share.client.send("PUT", name, text: "old")
+            _ = try await share.client.send("DELETE", name)
+            ids.append(share.lastTrash ?? "")
+        }
+        let (form, isKnown) = (ids.map { "id=\($0)" }.joined(separator: "&"), AsyncLatch())
+        let task = Task { @Sendable in
+            await isKnown.wait()
+            _ = try await share.client.send("POST", "/?action=\(action)", ownForm, text: form)
+        }
+        running.withLock { $0 = task }
+        isKnown.open()
+        await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(try share.trash().count == 2)
     }
 
     @Test func formsOnReadOnlySharesAndFromOtherOriginsAreRefused() async throws {

@@ -212,13 +212,15 @@ struct ActionMethod: Sendable {
 }
 
 extension ActionRequest {
-    /// Runs `body` for each member that the form specifies, even if it fails for some of them.
+    /// Runs `body` for each member that the form specifies, even if it fails for some of them. Stops if the client has
+    /// disconnected.
     /// - Throws: 400 if the form specifies no member; connection errors.
     func each(
         _ body: (_ name: [UInt8], _ member: RequestContext) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
         var results: [FormResult] = []
         for name in try members() {
+            try checkConnection()
             results.append(
                 try await result(of: name) { () async throws(WebDAVError) in
                     try await body(name, try member(name))
@@ -227,23 +229,33 @@ extension ActionRequest {
         return results
     }
 
-    /// Runs `body` for each trash entry that the form specifies in `id` fields, even if it fails for some of them.
+    /// Runs `body` for each trash entry that the form specifies in `id` fields, even if it fails for some of them. Stops if
+    /// the client has disconnected.
     /// - Throws: 400 if there are no `id` fields; 404, before `body` is called, if an entry does not exist; connection
     ///   errors.
     func eachTrashed(
         _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
         var entries: [TrashEntry] = []
-        for id in fields.all("id") { entries.append(try await TrashRestoration(share: share).entry(id)) }
+        for id in fields.all("id").withoutDuplicates() {
+            try checkConnection()
+            entries.append(try await TrashRestoration(share: share).entry(id))
+        }
         if entries.isEmpty { throw WebDAVError(.badRequest) }
         var results: [FormResult] = []
         for entry in entries {
+            try checkConnection()
             results.append(
                 try await result(of: Array(entry.path.name)) { () async throws(WebDAVError) in
                     try await body(entry)
                 })
         }
         return results
+    }
+
+    /// - Throws: ``HTTPError/disconnected`` if the client has disconnected, so that no one waits for the rest of the form.
+    private func checkConnection() throws(WebDAVError) {
+        if Task.isCancelled { throw WebDAVError(connection: .disconnected) }
     }
 
     /// Runs `body` and returns the result for one member, or for the collection itself if `name` is nil.

@@ -86,7 +86,7 @@ struct ActionRequest {
     /// Whether a checkbox of the form is checked.
     func isTicked(_ name: String) -> Bool { fields[name] == "yes" }
 
-    /// Returns the names of the members that the form specifies.
+    /// Returns the names of the members that the form specifies, each once.
     /// - Throws: 400 for an invalid name, or if there are no members.
     func members() throws(WebDAVError) -> [[UInt8]] {
         var members: [[UInt8]] = []
@@ -96,7 +96,7 @@ struct ActionRequest {
             members.append(name)
         }
         if members.isEmpty { throw WebDAVError(.badRequest) }
-        return members
+        return members.withoutDuplicates()
     }
 
     /// Returns the name that the user entered for a new or renamed member.
@@ -122,5 +122,15 @@ struct ActionRequest {
     /// Returns the context of the request to the collection, with the content of a new member as its body.
     func collection(content: any RequestBody) -> RequestContext {
         context.member(context.path, content: content)
+    }
+}
+
+extension Array where Element: Hashable {
+    /// Returns the elements in the order in which they first occur, each once.
+    func withoutDuplicates() -> [Element] {
+        if count < 2 { return self }
+        var seen: Set<Element> = []
+        seen.reserveCapacity(count)
+        return filter { seen.insert($0).inserted }
     }
 }
