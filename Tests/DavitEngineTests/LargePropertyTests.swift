@@ -260,6 +260,52 @@ struct LargePropertyTests {
         #expect(share.share.xmlBodies.waitingCount == 0)
     }
 
+    /// Large forms, and those of undeclared length, use the same slots, until there is a response.
+    @Test func slowFormsAreLimited() async throws {
+        let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }
+        let form = "name=n&p=" + String(repeating: "x", count: 70_000)
+        let (gate, arrival) = (Opening(), Opening())
+        let slow = Task {
+            let body = ReportingBody(Array(form.utf8), arrival: arrival, gate: gate)
+            return try await share.client.send(
+                "POST", "/?action=mkcol", ownForm, body: body, principal: "anna"
+            ).status
+        }
+        await arrival.wait()
+        let executor = TestExecutor()
+        let text = String(repeating: "x", count: 40_000)
+        let parts = FormUploadTests.form(.field("name", "m"), .field("p", text), .field("p", text))
+        #expect(parts.count > 65_536)
+        let waiting = [
+            executor.start {
+                try await share.client.send("POST", "/?action=mkcol", ownForm, text: form, principal: "anna")
+                    .status
+            },
+            executor.start {
+                try await share.client.send(
+                    "POST", "/?action=mkcol", FormUploadTests.fields, body: parts, principal: "anna"
+                ).status
+            },
+        ]
+        executor.waitUntilIdle()
+        #expect(share.share.xmlBodies.waitingCount == 2)
+        // Small forms need no slot, and neither do forms with files.
+        let upload = FormUploadTests.form(.file("f", bytes(70_000)))
+        for (action, fields, body) in [
+            ("mkcol", ownForm, Array("name=tiny".utf8)), ("upload", FormUploadTests.fields, upload),
+        ] {
+            let response = try await share.client.send(
+                "POST", "/?action=\(action)", fields, body: body, principal: "anna")
+            #expect(response.status == 201)
+        }
+        #expect(share.share.xmlBodies.waitingCount == 2)
+        gate.open()
+        #expect(try await slow.value == 201)
+        #expect(try await waiting[0].value == 405)
+        #expect(try await waiting[1].value == 201)
+        #expect(share.share.xmlBodies.waitingCount == 0)
+    }
+
     /// A body of 64 KiB needs no slot, and one byte more needs one.
     @Test func onlyBodiesAbove64KiBNeedASlot() async throws {
         let share = try await Self.makeShare(0) { $0.largeBodyLimitPerClient = 1 }

@@ -106,4 +106,41 @@ struct PageAccessTests {
         let all = try await page.client.send("GET", target, principal: "root")
         #expect(all.text.contains(target == "/" ? "<time" : "\"modified\""))
     }
+
+    private static let ownPath = ResourcePath(segments: ["p".utf8, "own".utf8])!
+
+    /// A client that has no right to perform an action on any member is not asked to confirm it.
+    @Test func questionsRequireRights() async throws {
+        let policy = Policy()
+        let page = try TestPage { $0.access = policy }
+        let root = AccessRule(.user("root"), .root, .all)
+        policy.rules.withLock { $0 = try? AccessRules([root]) }
+        for folder in ["/p", "/p/own"] {
+            #expect(try await page.client.send("MKCOL", folder, principal: "root").status == 201)
+        }
+        let fields = [
+            ("Accept", "text/html"), ("Sec-Fetch-Site", "same-origin"),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ]
+        func ask(_ action: String, _ form: String, _ rights: Rights, own: Rights? = nil) async throws
+            -> UInt16
+        {
+            var rules = [root, AccessRule(.user("ann"), Self.path("p"), rights)]
+            if let own { rules.append(AccessRule(.user("ann"), Self.ownPath, own)) }
+            policy.rules.withLock { $0 = try? AccessRules(rules) }
+            let response = try await page.client.send(
+                "POST", "/p/?action=\(action)", fields, text: form, principal: "ann")
+            #expect(response.text.contains("name=\"member\"") == (response.status == 200))
+            return response.status
+        }
+        #expect(try await ask("delete", "member=x&member=own", .view) == 403)
+        #expect(try await ask("move", "member=x&member=own", .view) == 403)
+        #expect(try await ask("copy", "member=x&member=own", .view) == 200)
+        #expect(try await ask("delete", "member=x&member=own", .edit) == 200)
+        #expect(try await ask("move", "member=x&member=own", .edit) == 200)
+        #expect(try await ask("copy", "member=x", .list) == 403)
+        // A rule for one of the members suffices.
+        #expect(try await ask("delete", "member=x&member=own", .view, own: .edit) == 200)
+        #expect(try await ask("delete", "member=x", .view, own: .edit) == 403)
+    }
 }

@@ -11,9 +11,15 @@ struct ActionMethod: Sendable {
     func respond(_ action: FormAction, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let target = try await checkedCollection(context)
         let results: [FormResult]
+        // Held until there is a response, because the fields of a large form and the results are in memory until then.
+        var slot: ClientSlots.Slot?
+        defer { withExtendedLifetime(slot) {} }
         do throws(WebDAVError) {
             var request = ActionRequest(action, context, share: share)
-            if action != .upload { try await request.readFields() }
+            if action != .upload {
+                slot = try await share.xmlBodies.slot(for: context, limitBytes: request.bodyLimitBytes)
+                try await request.readFields()
+            }
             if action == .archive { return try await archive(request, target) }
             if let question = try await question(request, target) { return question }
             results = try await perform(request)
@@ -141,6 +147,7 @@ struct ActionMethod: Sendable {
 
     /// Returns a page that asks the user for confirmation or for a destination; nil if the form is complete or the
     /// client is not a browser.
+    /// - Throws: 403 if the client has no right to perform the action on any of the members.
     private func question(
         _ request: ActionRequest, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse? {
@@ -150,8 +157,10 @@ struct ActionMethod: Sendable {
             ? TransferForm.isComplete(request)
             : !request.action.wantsQuestion || request.isTicked("confirmed")
         if isAnswered { return nil }
-        let question = FormOutcome.asks(request.action, members: try request.members())
+        let members = try request.members()
         let visit = PageContext(request.context, target: target, share: share)
+        guard visit.mayPerform(request.action, onAnyOf: members) else { throw WebDAVError(.forbidden) }
+        let question = FormOutcome.asks(request.action, members: members)
         do throws(HTTPError) {
             return try await page.response(to: question, on: visit)
         } catch {
@@ -208,6 +217,21 @@ struct ActionMethod: Sendable {
         }
         writer.end()
         return .multistatus(body: .bytes(writer.drain()))
+    }
+}
+
+extension PageContext {
+    /// Whether the client has the right to perform an action on any of these members, which need not exist.
+    fileprivate func mayPerform(_ action: FormAction, onAnyOf members: [[UInt8]]) -> Bool {
+        let isSufficient: (ClientRights) -> Bool
+        switch action {
+        case .delete: isSufficient = \.mayDelete
+        case .move: isSufficient = \.mayMove
+        case .copy: isSufficient = \.mayRead
+        case .upload, .mkcol, .rename, .unlock, .restore, .purge, .archive: return true
+        }
+        if isSufficient(rights.inherited) { return true }
+        return hasRights && members.contains { isSufficient(rights(ofMember: $0, isCollection: false)) }
     }
 }
 

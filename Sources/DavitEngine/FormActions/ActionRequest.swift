@@ -41,6 +41,12 @@ struct ActionRequest {
         query = context.request.query
     }
 
+    /// The maximum size in bytes of the body of a form without files. That of a form that is sent as `multipart/form-data` is
+    /// only limited by the number and size of its fields.
+    var bodyLimitBytes: Int {
+        context.request.contentType?.essence == "multipart/form-data" ? .max : Self.limitBytes
+    }
+
     /// Reads the fields of a form without files.
     /// - Throws: 400, 413 or 415.
     mutating func readFields() async throws(WebDAVError) {

@@ -12,9 +12,9 @@ public struct ShareConfiguration: Sendable {
     public var maximumLockSeconds: Int64 = 86_400
     /// The maximum size of an XML request body in bytes; larger bodies are refused with 413.
     public var bodyLimitBytes = 1 << 20
-    /// The maximum number of requests that may concurrently receive an XML body that is larger than 64 KiB or
-    /// of undeclared length, in total and per client. Further requests wait; if too many are waiting, they are
-    /// refused with 503.
+    /// The maximum number of requests that may concurrently receive an XML body, or process a form without files, that is
+    /// larger than 64 KiB or of undeclared length, in total and per client. Further requests wait; if too many are waiting,
+    /// they are refused with 503.
     public var largeBodyLimit = 64
     public var largeBodyLimitPerClient = 16
     /// The maximum total size in bytes of the names and values of all dead properties of one resource; a
