@@ -107,8 +107,9 @@ public final class BrowserPage: CollectionPage {
             if visit.rights(at: folder, isCollection: true).mayCreate { folders.insert(folder, at: 0) }
             above = folder.parent
         }
+        let transferred = Set(members)
         for entry in selection.finish().entries
-        where !members.contains(entry.name)
+        where !transferred.contains(entry.name)
             && visit.rights(ofMember: entry.name, isCollection: true).mayCreate
         {
             if let path = visit.path.appending(entry.name) { folders.append(path) }

@@ -181,6 +181,33 @@ struct LargePropertyTests {
         #expect(try await search(order, "bert").all() == text)
     }
 
+    /// The response to a form with many members holds a slot until it has been sent.
+    @Test func slowReadersOfFormResultsAreLimited() async throws {
+        let share = try TestShare { $0.largeReadLimit = 1 }
+        let post = { @Sendable (count: Int, principal: String) async throws in
+            let form = (0..<count).map { "member=n\($0)" }.joined(separator: "&")
+            return try await share.client.begin(
+                "POST", "/?action=delete", ownForm, body: SentBody(Array(form.utf8)), principal: principal)
+        }
+        var slow: Reader? = try Reader(await post(1_000, "anna"))
+        let executor = TestExecutor()
+        let waiting = executor.start { try await Reader(post(1_000, "bert")).all() }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReads.waitingCount == 1)
+        // A short response needs no slot.
+        #expect(try await post(100, "carl").status == .multistatus)
+        let text = try await slow?.all()
+        #expect(slow?.stream.length == slow.map { Int64($0.bytes.count) })
+        #expect(try await waiting.value == text)
+        #expect(text?.ranges(of: "<D:response>").count == 1_000)
+        #expect(text?.hasSuffix("</D:multistatus>") == true)
+        // An abandoned response releases its slot, too.
+        slow = try Reader(await post(1_000, "anna"))
+        #expect(try await slow?.next() == true)
+        slow = nil
+        #expect(try await Reader(post(1_000, "bert")).all() == text)
+    }
+
     /// The limit applies to all clients together, and an abandoned response releases its slot.
     @Test func slowReadersOfAllClientsAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }

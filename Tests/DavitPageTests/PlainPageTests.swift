@@ -345,6 +345,40 @@ struct PlainPageTests {
         #expect(try await page.client.send("GET", "/a%20%3Cb%3E").status == 404)
     }
 
+    /// A question and a result list 500 members and count the others; the question contains all of them. A large page is sent
+    /// as a stream, which holds a slot.
+    @Test func membersOfFormsAreListedUpToALimit() async throws {
+        for (count, rest) in [(500, 0), (501, 1), (5_000, 4_500)] {
+            let page = try TestPage()
+            let form = (0..<count).map { "member=f\($0)" }.joined(separator: "&")
+            let (more, isListed) = ("and \(rest) more item\(rest == 1 ? "" : "s")", rest > 0)
+            let question = try await page.post("/?action=delete", form)
+            #expect(question.status == 200)
+            #expect(
+                question.text.ranges(of: "type=\"checkbox\" checked name=\"member\"").count == count - rest)
+            #expect(question.text.ranges(of: "type=\"hidden\" name=\"member\"").count == rest)
+            #expect(question.text.contains("value=\"f\(count - 1)\""))
+            #expect(question.text.contains(more) == isListed)
+            let result = try await page.post("/?action=delete", form + "&confirmed=yes")
+            #expect(result.status == 404)
+            #expect(result.text.ranges(of: "<dt>").count == count - rest)
+            #expect(result.text.contains(more) == isListed)
+            #expect(result.text.utf8.count < 65_536)
+        }
+        for (count, isStream) in [(10, false), (500, true)] {
+            let form = (0..<count).map { "member=\(String(repeating: "f", count: 100))\($0)" }
+            let body = Array(form.joined(separator: "&").utf8)
+            let fields = [
+                ("Accept", "text/html"), ("Sec-Fetch-Site", "same-origin"),
+                ("Content-Type", "application/x-www-form-urlencoded"),
+            ]
+            let page = try TestPage()
+            let response = try await page.client.begin(
+                "POST", "/?action=delete", fields, body: FormBody(body))
+            if case .stream = response.body { #expect(isStream) } else { #expect(!isStream) }
+        }
+    }
+
     /// 500 members fit on one page; one more requires a second page.
     @Test func pageMembersAreLimited() async throws {
         let page = try TestPage()
@@ -406,5 +440,24 @@ struct PlainPageTests {
         #expect(try await page.get("/?about=a").text.contains("Locked by anna until 2027-01-15T08:30:00Z"))
         #expect(
             try await page.post("/?action=delete", "member=a&confirmed=yes").text.contains("is locked"))
+    }
+}
+
+/// A form in memory.
+private final class FormBody: RequestBody {
+    private var rest: ArraySlice<UInt8>
+    let declaredLength: Int64?
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+        declaredLength = Int64(bytes.count)
+    }
+
+    var isPresent: Bool { true }
+
+    func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
+        let taken = buffer.append(Array(rest.prefix(buffer.freeCount)))
+        rest = rest.dropFirst(taken)
+        return taken
     }
 }

@@ -194,6 +194,19 @@ struct PlainTrashTests {
         #expect(Self.names(try await page.get("/").text) == ["a", "b"])
     }
 
+    /// After more than 500 deletions, a partial failure links to the trash instead.
+    @Test func partialFailureOfManyDeletionsLinksToTheTrash() async throws {
+        for (count, isUndoable) in [(500, true), (501, false)] {
+            let page = try Self.keeping()
+            for number in 0..<count { try page.folder.makeFile("f\(number)") }
+            let members = (0..<count).map { "member=f\($0)" }.joined(separator: "&")
+            let answer = try await page.post("/?action=delete", members + "&member=none&confirmed=yes")
+            #expect(answer.status == 404)
+            #expect(Self.hidden("id", answer.text).count == (isUndoable ? count : 0))
+            #expect(answer.text.contains("href=\"./?trash\"") == !isUndoable)
+        }
+    }
+
     // MARK: Questions
 
     @Test func confirmationStatesWhetherTheTrashIsUsed() async throws {

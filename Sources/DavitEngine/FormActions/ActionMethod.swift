@@ -26,12 +26,12 @@ struct ActionMethod: Sendable {
         } catch {
             if error.connectionError != nil { throw error }
             return try await answer(
-                .ended(action, status: error.status, []), error.response(), context, target)
+                .ended(action, status: error.status, []), { error.response() }, context, target)
         }
         let failure = results.first { !$0.isDone }
         let status = failure?.status ?? results.last?.status ?? .noContent
         let answer = FormOutcome.ended(action, status: status, results)
-        return try await self.answer(answer, Self.response(results), context, target)
+        return try await self.answer(answer, { Self.response(results) }, context, target)
     }
 
     /// Performs an action other than `archive`, and returns one result per member, file or trash entry, in the
@@ -161,29 +161,49 @@ struct ActionMethod: Sendable {
         let visit = PageContext(request.context, target: target, share: share)
         guard visit.mayPerform(request.action, onAnyOf: members) else { throw WebDAVError(.forbidden) }
         let question = FormOutcome.asks(request.action, members: members)
-        do throws(HTTPError) {
-            return try await page.response(to: question, on: visit)
-        } catch {
-            throw WebDAVError(connection: error)
+        return try await reserving(question, request.context) { () async throws(HTTPError) in
+            try await page.response(to: question, on: visit)
         }
     }
 
     /// Returns a page or a redirect to the collection for browsers, and the WebDAV response for other
     /// clients.
     private func answer(
-        _ answer: FormOutcome, _ plain: HTTPResponse, _ context: RequestContext, _ target: ResourcePath
+        _ answer: FormOutcome, _ plain: () -> HTTPResponse, _ context: RequestContext, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
-        guard context.request.wantsHTML else { return plain }
-        let visit = PageContext(context, target: target, share: share)
-        do throws(HTTPError) {
+        let response = try await reserving(answer, context) { () async throws(HTTPError) -> HTTPResponse? in
+            guard context.request.wantsHTML else { return plain() }
+            let visit = PageContext(context, target: target, share: share)
             if let response = try await page?.response(to: answer, on: visit) { return response }
-        } catch {
+            guard case .ended(let action, _, let results) = answer, !results.isEmpty,
+                results.allSatisfy(\.isDone)
+            else { return plain() }
+            return Self.back(to: visit.href, action, results)
+        }
+        return response ?? plain()
+    }
+
+    /// Generates the response to a form. One that lists many members holds a slot of ``Share/largeReads`` until most of it
+    /// has been sent.
+    private func reserving(
+        _ outcome: FormOutcome, _ context: RequestContext,
+        _ generate: () async throws(HTTPError) -> HTTPResponse?
+    ) async throws(WebDAVError) -> HTTPResponse? {
+        let limit = LargeBody.unreservedBytes
+        var slot: ClientSlots.Slot?
+        // Acquired before the response is generated, so that it does not use memory while it waits.
+        if outcome.estimatedBytes(forBrowser: context.request.wantsHTML) > limit {
+            slot = try await share.largeReads.enter(for: context)
+        }
+        var response: HTTPResponse?
+        do throws(HTTPError) { response = try await generate() } catch {
             throw WebDAVError(connection: error)
         }
-        guard case .ended(let action, _, let results) = answer, !results.isEmpty,
-            results.allSatisfy(\.isDone)
-        else { return plain }
-        return Self.back(to: visit.href, action, results)
+        guard case .bytes(let bytes) = response?.body, bytes.count > limit else { return response }
+        let used: ClientSlots.Slot
+        if let slot { used = slot } else { used = try await share.largeReads.enter(for: context) }
+        response?.body = .stream(LargeBody(bytes, used))
+        return response
     }
 
     /// The maximum number of trash ids in the URL of a redirect.
@@ -206,7 +226,7 @@ struct ActionMethod: Sendable {
     /// Returns the response for clients other than browsers: for a single result, that of the method; for several
     /// results, 204 if all of them are 204, otherwise 207 (RFC 4918 §13), whose hrefs report the names of uploaded files.
     private static func response(_ results: [FormResult]) -> HTTPResponse {
-        if results.count == 1 { return results[0].response }
+        if results.count == 1, let response = results[0].response { return response }
         if results.allSatisfy({ $0.status == .noContent }) { return HTTPResponse(status: .noContent) }
         let writer = MultistatusWriter()
         writer.begin()
@@ -245,7 +265,7 @@ extension ActionRequest {
         var results: [FormResult] = []
         for name in try members() {
             try checkConnection()
-            results.append(
+            results.add(
                 try await result(of: name) { () async throws(WebDAVError) in
                     try await body(name, try member(name))
                 })
@@ -269,7 +289,7 @@ extension ActionRequest {
         var results: [FormResult] = []
         for entry in entries {
             try checkConnection()
-            results.append(
+            results.add(
                 try await result(of: Array(entry.path.name)) { () async throws(WebDAVError) in
                     try await body(entry)
                 })

@@ -24,7 +24,7 @@ struct UploadForm {
             }
             // An empty file name means that the user selected no file.
             if name.isEmpty { continue }
-            results.append(try await take(Array(name.utf8), content, replaces: replaces))
+            results.add(try await take(Array(name.utf8), content, replaces: replaces))
         }
         if results.isEmpty { throw WebDAVError(.badRequest) }
         return results

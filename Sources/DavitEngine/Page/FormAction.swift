@@ -58,6 +58,22 @@ public enum FormOutcome {
     case ended(FormAction, status: HTTPStatus, [FormResult])
 }
 
+extension FormOutcome {
+    /// Returns the approximate size in bytes of a response that lists the members.
+    func estimatedBytes(forBrowser isForBrowser: Bool) -> Int {
+        // The markup around a name, which occurs as text and percent-encoded.
+        let (markup, expansion) = (128, 3)
+        switch self {
+        case .asks(_, let members):
+            return members.reduce(0) { $0 + markup + expansion * $1.count }
+        case .ended(_, _, let results):
+            // The redirect of a browser lists no members.
+            if isForBrowser, results.allSatisfy(\.isDone) { return 0 }
+            return results.reduce(0) { $0 + markup + $1.href.count + expansion * ($1.name?.count ?? 0) }
+        }
+    }
+}
+
 /// The outcome for one member that a form specifies.
 public struct FormResult {
     /// The name of the member or, for a trash entry, its original name; nil for the collection itself.
@@ -66,14 +82,39 @@ public struct FormResult {
     public let status: HTTPStatus
     /// The current or former href of the member for this client, percent-encoded.
     public let href: [UInt8]
-    /// The WebDAV response, for clients other than browsers.
-    let response: HTTPResponse
+    /// The WebDAV response, for clients other than browsers; nil if there are several results, which are reported together.
+    private(set) var response: HTTPResponse?
+    private var keptWithoutResponse: [String] = []
+
+    init(name: [UInt8]?, status: HTTPStatus, href: [UInt8], response: HTTPResponse) {
+        self.name = name
+        self.status = status
+        self.href = href
+        self.response = response
+    }
 
     /// The ids of the trash entries of the member or of the resource that it replaced; see `Davit-Trash`.
     public var kept: [String] {
-        response.fields.first(.davitTrash).map { $0.split(separator: ", ").map(String.init) } ?? []
+        guard let response else { return keptWithoutResponse }
+        return response.fields.first(.davitTrash).map { $0.split(separator: ", ").map(String.init) } ?? []
+    }
+
+    /// Releases the memory of the response.
+    mutating func dropResponse() {
+        keptWithoutResponse = kept
+        response = nil
     }
 
     /// Whether the action succeeded completely; a 207 response reports failures.
     public var isDone: Bool { status.code < 300 && status != .multistatus }
+}
+
+extension [FormResult] {
+    /// Adds a result. If there are several, only their statuses are sent, and not the responses.
+    mutating func add(_ result: FormResult) {
+        append(result)
+        guard count > 1 else { return }
+        if count == 2 { self[0].dropResponse() }
+        self[count - 1].dropResponse()
+    }
 }

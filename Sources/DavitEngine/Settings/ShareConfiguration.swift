@@ -21,8 +21,8 @@ public struct ShareConfiguration: Sendable {
     /// request that would exceed it is refused with 507 and `quota-not-exceeded`.
     public var propertyLimitBytes = 1 << 20
     /// The maximum number of responses that may concurrently hold the properties of a resource with more than
-    /// 64 KiB of them, or more than 64 KiB of sorted results, in total and per client. Further responses wait; if too many
-    /// are waiting, they fail.
+    /// 64 KiB of them, or more than 64 KiB of sorted results or of the members of a form, in total and per client. Further
+    /// responses wait; if too many are waiting, they fail.
     public var largeReadLimit = 16
     public var largeReadLimitPerClient = 4
     /// The maximum number of uploads that are examined at the same time (``UploadCheck``), in total and per client.

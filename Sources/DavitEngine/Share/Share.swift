@@ -66,7 +66,7 @@ public final class Share: Sendable {
     let urls: URLMapping
     let origins: OriginPolicy
     package let xmlBodies: XMLBodyReader
-    /// Limits the responses that concurrently hold the properties of a resource with many properties.
+    /// Limits the responses that concurrently hold the properties of a resource with many properties, or many results.
     package let largeReads: ClientSlots
     /// Limits the uploads that are examined at the same time.
     package let uploadChecks: ClientSlots
@@ -168,7 +168,7 @@ public final class Share: Sendable {
         digests = DigestReader(
             self.resources, lookup, state, self.work, limitBytes: configuration.digestLimitBytes, now: now)
         largeReads = ClientSlots(
-            "concurrent responses with large properties or sorted results",
+            "concurrent responses with large properties or many results",
             limit: configuration.largeReadLimit,
             limitPerClient: configuration.largeReadLimitPerClient, limitLog)
         uploadChecks = ClientSlots(

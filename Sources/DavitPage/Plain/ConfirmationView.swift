@@ -3,7 +3,7 @@ internal import DavitHTTP
 internal import DavitListing
 
 /// Asks for confirmation or a destination before an action on members of a folder. Deselected members are not
-/// changed.
+/// changed. Of very many members, only the first are listed.
 struct ConfirmationView {
     let page: PlainPage
     let action: FormAction
@@ -24,7 +24,7 @@ struct ConfirmationView {
         html.markup("\n")
         page.beginForm(action, " class=\"simple-form\"", to: &html)
         html.markup("<ul class=\"simple-members\">\n")
-        for member in members {
+        for member in members.prefix(PlainPage.listedLimit) {
             var segment: [UInt8] = []
             PercentCoding.append(member, to: &segment)
             html.markup("<li><label class=\"simple-box\"><input type=\"checkbox\" checked name=\"member\"")
@@ -34,6 +34,7 @@ struct ConfirmationView {
             html.markup("</label></li>\n")
         }
         html.markup("</ul>\n")
+        appendRest(to: &html)
         if action == .delete {
             html.element("p", strings.text(.deleteTree))
             html.element("p", strings.text(page.visit.hasTrash ? .deleteKept : .deleteLost))
@@ -46,6 +47,15 @@ struct ConfirmationView {
         page.button(answer, action == .delete ? " class=\"simple-danger\"" : "", to: &html)
         page.cancelLink(.cancel, to: &html)
         html.markup("</p>\n</form>\n")
+    }
+
+    /// Adds the members that are not listed, which cannot be deselected.
+    private func appendRest(to html: inout HTMLText) {
+        let rest = members.dropFirst(PlainPage.listedLimit)
+        if rest.isEmpty { return }
+        html.element("p", page.strings.text(.andMore, count: rest.count))
+        html.markup("\n")
+        for member in rest { html.hiddenMember(member) }
     }
 
     private func appendDestination(to html: inout HTMLText) {

@@ -8,7 +8,8 @@ struct FailureView {
     var action: FormAction?
     let status: HTTPStatus
     let results: [FormResult]
-    /// The trash IDs of members that were deleted although others failed, and that can be restored.
+    /// The trash IDs of members that were deleted although others failed, and that can be restored. The page links to the
+    /// trash instead if there are very many.
     var kept: [String] = []
     /// Whether this folder does not exist or is not accessible, so that the page links to the parent folder.
     var isElsewhere = false
@@ -27,7 +28,8 @@ struct FailureView {
         } else {
             html.markup("<dl>\n")
             // List failures first, because the rest may be long.
-            for result in results.filter({ !$0.isDone }) + results.filter(\.isDone) {
+            let sorted = results.filter { !$0.isDone } + results.filter(\.isDone)
+            for result in sorted.prefix(PlainPage.listedLimit) {
                 html.markup("<dt>")
                 html.name(result.name ?? Array(page.rootName.utf8))
                 html.markup("</dt>")
@@ -36,8 +38,18 @@ struct FailureView {
                 html.markup("\n")
             }
             html.markup("</dl>\n")
+            if sorted.count > PlainPage.listedLimit {
+                html.element("p", strings.text(.andMore, count: sorted.count - PlainPage.listedLimit))
+                html.markup("\n")
+            }
         }
-        if !kept.isEmpty { page.undoForm(kept, to: &html) }
+        if kept.count > PlainPage.listedLimit {
+            html.markup("<p>")
+            page.link(.trash, Array("?trash".utf8), to: &html)
+            html.markup("</p>\n")
+        } else if !kept.isEmpty {
+            page.undoForm(kept, to: &html)
+        }
         html.markup("</div>\n<p>")
         page.cancelLink(.back, isElsewhere && !page.visit.path.isRoot ? "../" : "", to: &html)
         html.markup("</p>\n")

@@ -5,6 +5,9 @@ internal import DavitListing
 /// The frame of a plain HTML page. All links to folders and files of the share are relative, so that they
 /// work behind a proxy that maps the page to another path.
 struct PlainPage {
+    /// The maximum number of members that a question or a result lists: those that can be selected on one page of a folder.
+    static let listedLimit = FolderQuery.pageLimit
+
     let visit: PageContext
     let settings: PageSettings
     let strings: PageStrings

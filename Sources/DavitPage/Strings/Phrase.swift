@@ -46,6 +46,7 @@ package enum Phrase: String, CaseIterable {
     case questionDelete = "server.question.delete"
     case questionMove = "server.question.move"
     case questionCopy = "server.question.copy"
+    case andMore = "server.andMore"
     case deleteTree = "server.deleteTree"
     case deleteGo = "server.deleteGo"
     case moveGo = "server.moveGo"
