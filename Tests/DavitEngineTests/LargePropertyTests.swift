@@ -1,5 +1,6 @@
 import DavitEngine
 import DavitHTTP
+import DavitJournal
 import DavitServer
 import DavitStore
 import DavitTesting
@@ -179,6 +180,63 @@ struct LargePropertyTests {
         while let reader = slow, reader.bytes.count < 1_000 { #expect(try await reader.next()) }
         slow = nil
         #expect(try await search(order, "bert").all() == text)
+    }
+
+    typealias Named = (method: String, target: String, depth: String, before: String, after: String)
+
+    static let named: [Named] = [
+        ("PROPFIND", "/small", "0", "<D:propfind xmlns:D='DAV:'><D:prop>", "</D:prop></D:propfind>"),
+        ("PROPFIND", "/", "1", "<D:propfind xmlns:D='DAV:'><D:prop>", "</D:prop></D:propfind>"),
+        (
+            "PROPFIND", PrincipalTests.folder, "0", "<D:propfind xmlns:D='DAV:'><D:prop>",
+            "</D:prop></D:propfind>"
+        ),
+        (
+            "REPORT", "/", "0",
+            "<D:sync-collection xmlns:D='DAV:'><D:sync-token/><D:sync-level>1</D:sync-level><D:prop>",
+            "</D:prop></D:sync-collection>"
+        ),
+        (
+            "SEARCH", "/", "0", "<D:searchrequest xmlns:D='DAV:'><D:basicsearch><D:select><D:prop>",
+            """
+            </D:prop></D:select><D:from><D:scope><D:href>/</D:href><D:depth>1</D:depth></D:scope></D:from></D:basicsearch>\
+            </D:searchrequest>
+            """
+        ),
+    ]
+
+    /// The names of requested properties are in memory until the response has been sent; many of them need a slot.
+    @Test(arguments: named)
+    func slowReadersOfManyNamesAreLimited(row: Named) async throws {
+        let share = try TestShare(journal: ShareJournal.Options()) { $0.largeReadLimit = 1 }
+        _ = try await share.client.send("PUT", "/small", text: "x")
+        let body = { @Sendable (count: Int) in
+            let namespace = "urn:" + String(repeating: "n", count: 900)
+            return row.before + (0..<count).map { "<p\($0) xmlns='\(namespace)'/>" }.joined() + row.after
+        }
+        let send = { @Sendable (count: Int, principal: String) async throws in
+            try await share.client.send(
+                row.method, row.target, [("Depth", row.depth)], text: body(count), principal: principal)
+        }
+        var slow: Reader? = try Reader(
+            await share.client.begin(
+                row.method, row.target, [("Depth", row.depth)], body: SentBody(Array(body(70).utf8)),
+                principal: "anna"))
+        #expect(slow != nil)
+        let executor = TestExecutor()
+        let waiting = executor.start { try await send(70, "bert") }
+        executor.waitUntilIdle()
+        #expect(share.share.largeReads.waitingCount == 1)
+        // Fewer names need no slot.
+        #expect(try await send(60, "carl").status == 207)
+        #expect(share.share.largeReads.waitingCount == 1)
+        let text = try await slow?.all()
+        slow = nil
+        let other = try await waiting.value
+        #expect(other.status == 207)
+        #expect(other.text == text)
+        #expect(text?.contains("p69") == true)
+        #expect(text?.hasSuffix("</D:multistatus>") == true)
     }
 
     /// The response to a form with many members holds a slot until it has been sent.

@@ -8,6 +8,9 @@ internal import DavitWebDAV
 final class PropFindPlan: Sendable {
     enum Kind: Sendable { case values, names }
 
+    /// The approximate memory for a name in addition to its text.
+    private static let overheadBytes = 64
+
     let kind: Kind
     /// The live properties to return, in the requested order.
     let live: [LiveProperty]
@@ -37,6 +40,8 @@ final class PropFindPlan: Sendable {
     let expansions: [PropertyName: PropFindPlan]
     let wantsSyncToken: Bool
     let wantsDigests: Bool
+    /// The approximate size in bytes of the names of dead properties, which are in memory until the response has been sent.
+    let nameBytes: Int
 
     /// - Parameter properties: the requested properties, without duplicates.
     convenience init(expanding properties: [ExpandedProperty]) {
@@ -76,6 +81,9 @@ final class PropFindPlan: Sendable {
         }
         liveNames = live.map { EmptyPropertyElement($0.name) }
         deadNames = dead.map { EmptyPropertyElement($0) }
+        nameBytes =
+            dead.reduce(0) { $0 + Self.overheadBytes + $1.namespace.utf8.count + $1.local.utf8.count }
+            + expansions.values.reduce(0) { $0 + $1.nameBytes }
         wantsDead = takesAllDead || !dead.isEmpty || readsDead || live.contains(where: \.mayHaveRow)
         wantsLocks = live.contains(.lockdiscovery) || live.contains(.lockDetails)
         wantsAddMember = kind == .values && live.contains(.addMember)

@@ -27,7 +27,8 @@ struct PropFindMethod: Sendable {
     private func respond(_ context: RequestContext, _ body: [UInt8]) throws(WebDAVError) -> HTTPResponse? {
         let plan = try share.plans.plan(for: XMLBody(bytes: body, charset: context.request.xmlCharset))
         if Principals.collection.contains(context.path) {
-            return try respondAboutPrincipals(context, plan, .zero)
+            let responses = PropertyResponses(share: share, context: context, plan: plan)
+            return responses.needsSlot ? nil : try respondAboutPrincipals(context, responses, .zero)
         }
         if plan.wantsSyncToken, share.journal != nil { return nil }
         do throws(WebDAVError) {
@@ -43,10 +44,11 @@ struct PropFindMethod: Sendable {
     private func respond(
         _ context: RequestContext, _ depth: Depth
     ) async throws(WebDAVError) -> HTTPResponse {
-        let body = try await share.xmlBodies.read(context)
+        let (body, slot) = try await share.xmlBodies.receive(context)
+        defer { withExtendedLifetime(slot) {} }
         let plan = try share.plans.plan(for: body)
         if Principals.collection.contains(context.path) {
-            return try respondAboutPrincipals(context, plan, depth)
+            return try await respondAboutPrincipals(context, plan, depth)
         }
         let lookup = try await share.work.attempt { wait throws(WebDAVError) in
             try WriteGuard.readTarget(context, of: share, wait)
@@ -99,11 +101,21 @@ struct PropFindMethod: Sendable {
             share: share, context: context, plan: plan, depth: depth, target: lookup.path, info: info)
     }
 
-    /// Responds to a request for the principal collection or a principal. Users see only their own principal.
     private func respondAboutPrincipals(
         _ context: RequestContext, _ plan: PropFindPlan, _ depth: Depth
-    ) throws(WebDAVError) -> HTTPResponse {
+    ) async throws(WebDAVError) -> HTTPResponse {
         let responses = PropertyResponses(share: share, context: context, plan: plan)
+        guard responses.needsSlot else { return try respondAboutPrincipals(context, responses, depth) }
+        let slot = try await share.largeReads.enter(for: context)
+        var response = try respondAboutPrincipals(context, responses, depth)
+        if case .bytes(let bytes) = response.body { response.body = .stream(LargeBody(bytes, slot)) }
+        return response
+    }
+
+    /// Responds to a request for the principal collection or a principal. Users see only their own principal.
+    private func respondAboutPrincipals(
+        _ context: RequestContext, _ responses: PropertyResponses, _ depth: Depth
+    ) throws(WebDAVError) -> HTTPResponse {
         let principals = responses.principals
         guard let resource = principals.resource(at: context.path), resource != .absent else {
             throw WebDAVError(.notFound)

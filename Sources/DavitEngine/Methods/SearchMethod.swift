@@ -7,7 +7,8 @@ struct SearchMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        let body = try await share.xmlBodies.read(context)
+        let (body, slot) = try await share.xmlBodies.receive(context)
+        defer { withExtendedLifetime(slot) {} }
         let request = try Self.parse(body)
         let share = share
         let places = try await share.work.attempt { wait throws(WebDAVError) in
@@ -19,7 +20,9 @@ struct SearchMethod: Sendable {
         case .schemaDiscovery:
             return .multistatus(body: .bytes(Self.schema(of: places)))
         case .query(let query):
-            let plan = SearchPlan(query, in: places, keptLimit: share.configuration.orderedSearchLimit)
+            let plan = SearchPlan(
+                query, in: places, keptLimit: share.configuration.orderedSearchLimit,
+                bodyBytes: body.bytes.count)
             let stream = SearchStream(share: share, context: context, plan: plan)
             // Begin before the header section is sent, so that an unreadable scope results in an error status.
             try await stream.begin()

@@ -3,8 +3,8 @@ internal import DavitStore
 internal import DavitWebDAV
 
 /// Limits the memory that responses to slow clients can occupy: a response reads few properties at a time,
-/// and must acquire one of the slots of ``Share/largeReads`` to read those of a resource that has many, or to keep many
-/// results until they are sorted.
+/// and must acquire one of the slots of ``Share/largeReads`` to read those of a resource that has many, to keep many
+/// results until they are sorted, or if many or long names are requested.
 extension PropertyResponses {
     /// The maximum size in bytes of names and values that a response may read without a slot.
     static let unreservedBytes = 64 << 10
@@ -60,10 +60,11 @@ extension PropertyResponses {
         return []
     }
 
-    /// Sets the size in bytes of results that the response keeps. Above ``unreservedBytes``, it needs a slot to continue.
+    /// Sets the size in bytes of what the response keeps in addition to the names of its plan. Above ``unreservedBytes`` in
+    /// total, it needs a slot to continue.
     func keep(bytes: Int) {
-        keptBytes = bytes
-        if bytes > Self.unreservedBytes, slot == nil { needsSlot = true }
+        keptBytes = plan.nameBytes + bytes
+        if keptBytes > Self.unreservedBytes, slot == nil { needsSlot = true }
     }
 
     func use(_ taken: ClientSlots.Slot) {

@@ -36,7 +36,7 @@ final class PropertyResponses {
     @safe @exclusivity(unchecked) private var lastCollection: (path: ResourcePath, (any OpenCollection)?)?
     /// The memory that the response needs in addition to what it has written; see ``keep(bytes:)``.
     @safe @exclusivity(unchecked) var keptBytes = 0
-    /// Held while the properties of a resource that has many, or many other results, are in memory; see
+    /// Held while the properties of a resource that has many, many requested names, or many other results, are in memory; see
     /// ``boundedProperties(of:)`` and ``keep(bytes:)``.
     @safe @exclusivity(unchecked) var slot: ClientSlots.Slot?
     /// The rights that a minimal response leaves out: those of the collection whose members it lists.
@@ -56,6 +56,7 @@ final class PropertyResponses {
         self.expansions = expansions ?? (plan.expansions.isEmpty ? nil : ExpansionBudget())
         check = WriteGuard(share: share, context: context, wait: .allowed)
         isMinimal = ResponsePreferences(context.request).isMinimal
+        keep(bytes: 0)
     }
 
     /// Leaves out the rights of members that are those of their collection, if the response is minimal.
@@ -72,9 +73,9 @@ final class PropertyResponses {
         return rights != omittedRights
     }
 
-    /// Whether writing the response for a single resource may access the database or the disk.
+    /// Whether writing the response for a single resource may access the database or the disk, or wait for a slot.
     func mayBlock(at path: ResourcePath) -> Bool {
-        plan.wantsQuota || plan.wantsDigests
+        needsSlot || plan.wantsQuota || plan.wantsDigests
             || (plan.wantsDead && (share.hasSessions || share.state.hasRows(at: path)))
             || (plan.wantsLocks && share.state.hasLocks) || !plan.expansions.isEmpty
     }

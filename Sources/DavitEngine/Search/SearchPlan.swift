@@ -11,9 +11,13 @@ struct SearchPlan: Sendable {
     /// Maximum number of results: the number requested or, for sorted results, the number that is kept.
     let limit: Int
     let properties: PropFindPlan
+    /// Size in bytes of the literals and patterns of a large condition, which are in memory until the response has been sent.
+    let conditionBytes: Int
 
-    /// - Parameter keptLimit: Maximum number of results to sort.
-    init(_ query: SearchQuery, in places: [TraversalStart], keptLimit: Int) {
+    /// - Parameters:
+    ///   - keptLimit: Maximum number of results to sort.
+    ///   - bodyBytes: Size of the query as it was sent.
+    init(_ query: SearchQuery, in places: [TraversalStart], keptLimit: Int, bodyBytes: Int) {
         self.places = places
         program = SearchProgram(query)
         order = query.order
@@ -24,5 +28,6 @@ struct SearchPlan: Sendable {
         let readByPath: [LiveProperty] = [.quotaAvailableBytes, .quotaUsedBytes, .checksums]
         let needsPath = readByPath.contains { operands.contains(.live($0)) }
         properties = PropFindPlan(query.select, readsDead: readsDead, needsPath: needsPath)
+        conditionBytes = bodyBytes > PropertyResponses.unreservedBytes ? bodyBytes : 0
     }
 }

@@ -32,6 +32,7 @@ struct SearchWriter {
     let responses: PropertyResponses
     private let search: SearchRun
     private let starts: [TraversalStart]
+    private let conditionBytes: Int
     /// Number of starting points that have been processed.
     private(set) var startCount = 0
     private var traversal: PropertyTraversal
@@ -46,9 +47,11 @@ struct SearchWriter {
         self.share = share
         requestHref = context.href
         starts = plan.places
+        conditionBytes = plan.conditionBytes
         search = SearchRun(plan, meter: meter, share: share)
         responses = PropertyResponses(share: share, context: context, plan: plan.properties)
         traversal = PropertyTraversal(responses)
+        responses.keep(bytes: conditionBytes)
     }
 
     /// Whether another piece is to be written.
@@ -70,7 +73,7 @@ struct SearchWriter {
             if search.isExhausted { endTraversal() }
             steps += 1
             if search.isOver { end() } else { try step() }
-            responses.keep(bytes: search.storedBytes)
+            responses.keep(bytes: conditionBytes + search.storedBytes)
         }
         responses.endPiece()
     }

@@ -23,9 +23,16 @@ package final class XMLBodyReader: Sendable {
     ///   Content-Length already exceeds the limit; 503 if too many requests are waiting; 415 for an unsupported
     ///   charset.
     func read(_ context: RequestContext) async throws(WebDAVError) -> XMLBody {
-        let slot = try await slot(for: context, limitBytes: limitBytes)
+        let (body, slot) = try await receive(context)
         defer { withExtendedLifetime(slot) {} }
-        return try await context.request.wholeBody(limitBytes: limitBytes)
+        return body
+    }
+
+    /// Same as ``read(_:)``, but the caller can hold the slot, if any, until the response begins. Otherwise, many requests that
+    /// wait for something else could keep their parsed bodies.
+    func receive(_ context: RequestContext) async throws(WebDAVError) -> (XMLBody, ClientSlots.Slot?) {
+        let slot = try await slot(for: context, limitBytes: limitBytes)
+        return (try await context.request.wholeBody(limitBytes: limitBytes), slot)
     }
 
     /// Waits for a slot to receive the body of a request, which is an XML body or a form.
