@@ -51,18 +51,22 @@ package protocol MemberPages: AnyObject {
     func work<T: Sendable>(_ body: @escaping @Sendable () -> T) async throws(HTTPError) -> T
 }
 
-/// Writes the listing while reading the collection. Up to `sortedLimit` entries are sorted; larger collections
-/// are written in directory order, so that memory use is bounded.
+/// Writes the listing while reading the collection. Up to ``ListingLimits/sortedEntries`` entries are sorted; larger
+/// collections are written in directory order, so that memory use is bounded.
 private final class ListingStream<Format: ListingFormat>: BodyStream {
-    /// The maximum number of entries that are buffered and sorted.
-    private static var sortedLimit: Int { 10_000 }
-
     private let format: Format
     private let members: any MemberPages
     /// Members that were read before the head was sent.
     private var first: [Member]?
     private var phase = ListingPhase.beginning
     private var isEmpty = true
+    /// The entries to be written next, of which ``writtenCount`` have been written.
+    private var entries = ListingEntries()
+    private var writtenCount = 0
+    /// Whether there are members after ``entries``.
+    private var outcome = ListingReading.goesOn
+    private var entry = ListingEntry(
+        name: [], isCollection: false, length: 0, modified: Timestamp(seconds: 0))
     private var ready: ArraySlice<UInt8> = []
 
     init(_ format: Format, _ members: any MemberPages, first: [Member]) {
@@ -73,7 +77,7 @@ private final class ListingStream<Format: ListingFormat>: BodyStream {
 
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         while ready.isEmpty && phase != .ended { ready = try await more()[...] }
-        let taken = buffer.append(Array(ready.prefix(buffer.freeCount)))
+        let taken = unsafe ready.withUnsafeBytes { unsafe buffer.append($0) }
         ready = ready.dropFirst(taken)
     }
 
@@ -85,43 +89,54 @@ private final class ListingStream<Format: ListingFormat>: BodyStream {
             format.appendHead(to: &bytes)
             phase = .gathering
         case .gathering:
-            let (entries, outcome) = await gather()
-            for entry in entries { append(entry, to: &bytes) }
-            try finish(outcome, &bytes)
+            await gather()
+            phase = .passing
+            try write(&bytes)
         case .passing:
-            let outcome = await read { append($0, to: &bytes) }
-            try finish(outcome, &bytes)
+            if writtenCount == entries.count {
+                (entries, writtenCount) = (ListingEntries(), 0)
+                await read()
+            }
+            try write(&bytes)
         case .ended: break
         }
         return bytes
     }
 
-    private func append(_ entry: ListingEntry, to bytes: inout [UInt8]) {
-        format.append(entry, isFirst: isEmpty, to: &bytes)
-        isEmpty = false
+    /// Writes the next entries, and the foot after the last one. Few of them are rendered at a time, because the text is
+    /// larger than the entries.
+    private func write(_ bytes: inout [UInt8]) throws(HTTPError) {
+        while writtenCount < entries.count, bytes.count < ListingLimits.pieceBytes {
+            entries.copy(writtenCount, to: &entry)
+            format.append(entry, isFirst: isEmpty, to: &bytes)
+            isEmpty = false
+            writtenCount += 1
+        }
+        if writtenCount == entries.count { try finish(&bytes) }
     }
 
-    private func gather() async -> ([ListingEntry], ListingReading) {
-        var entries: [ListingEntry] = []
-        while entries.count <= Self.sortedLimit {
-            let outcome = await read { entries.append($0) }
-            if outcome != .goesOn { return await sorted(entries, outcome) }
+    private func gather() async {
+        while entries.count <= ListingLimits.sortedEntries, entries.nameBytes <= ListingLimits.sortedBytes {
+            await read()
+            if outcome != .goesOn { return await sort() }
         }
-        return (entries, .goesOn)
     }
 
     /// Sorts on another thread, because sorting would block the event loop for too long.
-    private func sorted(
-        _ entries: [ListingEntry], _ outcome: ListingReading
-    ) async -> ([ListingEntry], ListingReading) {
+    private func sort() async {
         do throws(HTTPError) {
-            return (try await members.work { entries.sorted(by: ListingEntry.precedes) }, outcome)
+            entries = try await members.work { [entries] in
+                var sorted = entries
+                sorted.sort()
+                return sorted
+            }
         } catch {
-            return (entries, .failed)
+            outcome = .failed
         }
     }
 
-    private func read(_ take: (ListingEntry) -> Void) async -> ListingReading {
+    /// Reads the next members.
+    private func read() async {
         do throws(HTTPError) {
             let next: [Member]
             if let first {
@@ -130,29 +145,32 @@ private final class ListingStream<Format: ListingFormat>: BodyStream {
             } else {
                 next = try await members.next()
             }
-            for member in next {
-                take(
-                    ListingEntry(
-                        name: member.name, isCollection: member.info.isCollection, length: member.info.length,
-                        modified: member.info.modified))
-            }
-            return next.isEmpty ? .ended : .goesOn
+            for member in next { entries.append(member) }
+            if next.isEmpty { outcome = .ended }
         } catch {
-            return .failed
+            outcome = .failed
         }
     }
 
-    private func finish(_ outcome: ListingReading, _ bytes: inout [UInt8]) throws(HTTPError) {
+    private func finish(_ bytes: inout [UInt8]) throws(HTTPError) {
         switch outcome {
-        case .goesOn: phase = .passing
-        case .ended:
-            format.appendFoot(isEmpty: isEmpty, to: &bytes)
-            phase = .ended
-        case .failed:
-            guard format.appendFootOfIncomplete(to: &bytes) else { throw .disconnected }
-            phase = .ended
+        case .goesOn: return
+        case .ended: format.appendFoot(isEmpty: isEmpty, to: &bytes)
+        case .failed: guard format.appendFootOfIncomplete(to: &bytes) else { throw .disconnected }
         }
+        phase = .ended
+        entries = ListingEntries()
     }
+}
+
+/// Limits on the memory of a listing.
+package enum ListingLimits {
+    /// The maximum number of entries that are kept to be sorted.
+    package static let sortedEntries = 10_000
+    /// The maximum total size of their names in bytes.
+    package static let sortedBytes = 1 << 20
+    /// The size in bytes from which rendered text is sent before further entries are rendered.
+    package static let pieceBytes = 64 << 10
 }
 
 /// The part of a listing that is written next.

@@ -8,7 +8,8 @@ internal import DavitServer
 /// `modified`. The path is absolute within the share and not percent-encoded; that of a folder ends in a slash. Invalid
 /// UTF-8 in names is replaced.
 ///
-/// Up to 10,000 members are in natural order, folders first; more are in the order of the file system.
+/// Up to 10,000 members are in natural order, folders first, unless their names are longer than 1 MiB in total; more are in
+/// the order of the file system.
 struct FolderJSON: ListingFormat {
     /// The path of the folder, with slashes at both ends.
     private let base: [UInt8]

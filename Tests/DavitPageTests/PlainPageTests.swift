@@ -390,6 +390,29 @@ struct PlainPageTests {
         #expect(text.contains(">f499<") && !text.contains(">f500<"))
     }
 
+    /// The rows of a page are rendered while it is sent.
+    @Test func rowsAreRenderedInPieces() async throws {
+        let page = try TestPage()
+        for number in 0..<300 { try page.folder.makeFile("f\(number)" + String(repeating: "n", count: 200)) }
+        guard case .stream(let stream) = try await page.client.begin("GET", "/").body else {
+            Issue.record("not a stream")
+            return
+        }
+        let buffer = IOBuffer(capacity: 1 << 20)
+        var pieces: [Int] = []
+        var text = ""
+        repeat {
+            buffer.removeAll()
+            try await stream.next(into: buffer)
+            pieces.append(buffer.count)
+            unsafe buffer.withBytes { unsafe text += String(decoding: $0, as: UTF8.self) }
+        } while buffer.count > 0
+        #expect(pieces.count > 4)
+        #expect(pieces.allSatisfy { $0 < 120_000 })
+        #expect(text.ranges(of: "<th scope=\"row\"").count == 300)
+        #expect(text.hasSuffix("</html>\n") && text.contains("300 items"))
+    }
+
     @Test func destinationIsChosenOnAPage() async throws {
         let page = try TestPage()
         for name in ["/d", "/d/e", "/d/f"] { _ = try await page.client.send("MKCOL", name) }

@@ -72,7 +72,7 @@ package final class FolderSelection: Sendable {
         if state.kept.count == limit { state.last = state.kept.last }
     }
 
-    /// Returns the page. Must be called after all members have been added.
+    /// Returns the page, which is no longer kept here. Must be called once, after all members have been added.
     package func finish() -> Page {
         state.withValue { state in
             prune(&state)
@@ -81,6 +81,7 @@ package final class FolderSelection: Sendable {
                 state.kept.reverse()
                 first -= state.kept.count
             }
+            defer { state.kept = [] }
             return Page(entries: state.kept, first: first, count: state.count)
         }
     }

@@ -8,6 +8,8 @@ internal import DavitStore
 final class FolderStream: BodyStream {
     /// The maximum number of members read in one job, so that it does not occupy the thread for long.
     private static let jobLimit = 4096
+    /// The size in bytes from which rendered rows are sent before further ones are rendered.
+    private static let pieceBytes = 64 << 10
 
     private enum Phase { case head, rows, ended }
 
@@ -15,6 +17,10 @@ final class FolderStream: BodyStream {
     private let members: MemberReader
     private let selection: FolderSelection
     private var phase = Phase.head
+    /// The members of the page, of which ``writtenCount`` have been written; nil until they are known.
+    private var page: FolderSelection.Page?
+    private var writtenCount = 0
+    private var available: Int64?
     private var isRead = false
     private var ready: ArraySlice<UInt8> = []
 
@@ -46,24 +52,40 @@ final class FolderStream: BodyStream {
             phase = .rows
             return html.bytes
         case .rows:
-            phase = .ended
-            let available = await view.page.visit.availableBytes()
+            if page == nil { available = await view.page.visit.availableBytes() }
             do throws(HTTPError) {
                 while !isRead { try await read(limit: Self.jobLimit) }
-                return try await members.work { [view, selection] in
-                    let page = selection.finish()
-                    var html = HTMLText()
-                    for entry in page.entries { view.append(entry, to: &html) }
-                    view.appendFoot(page, available: available, to: &html)
-                    return html.bytes
-                }
+                return try await rows()
             } catch {
+                phase = .ended
                 var html = HTMLText()
                 view.appendFoot(nil, available: available, to: &html)
                 return html.bytes
             }
         case .ended: return []
         }
+    }
+
+    /// Renders the next rows, and the foot after the last one. The text is several times larger than the members.
+    private func rows() async throws(HTTPError) -> [UInt8] {
+        let (start, available) = (writtenCount, available)
+        let (page, end, bytes) = try await members.work { [view, selection, page] in
+            let page = page ?? selection.finish()
+            var html = HTMLText()
+            var end = start
+            while end < page.entries.count, html.bytes.count < Self.pieceBytes {
+                view.append(page.entries[end], to: &html)
+                end += 1
+            }
+            if end == page.entries.count { view.appendFoot(page, available: available, to: &html) }
+            return (page, end, html.bytes)
+        }
+        (self.page, writtenCount) = (page, end)
+        if end == page.entries.count {
+            phase = .ended
+            self.page = nil
+        }
+        return bytes
     }
 
     private func read(limit: Int) async throws(HTTPError) {
