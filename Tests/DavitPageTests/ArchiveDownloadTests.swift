@@ -281,6 +281,43 @@ struct ArchiveDownloadTests {
         }
     }
 
+    /// Members whose paths are longer than 1 MiB in total are not counted before an archive is sent.
+    @Test func countedPathsAreLimited() async throws {
+        // The last member that is counted reaches the limit.
+        let nameBytes = 250
+        let count = ((1 << 20) + nameBytes - 1) / nameBytes
+        let stem = String(repeating: "n", count: nameBytes - 7)
+        try shell("mkdir d; cd d; seq -f '\(stem)%07.0f' 1 \(count - 1) | xargs touch")
+        let whole = "files=\(count - 1), folders=1, bytes=0"
+        #expect(try await client.send("GET", "/d/?archive&method=stored")["Davit-Archive"] == whole)
+        #expect(try await body(of: "HEAD", "/d/?archive&method=stored").length != nil)
+        try shell("cd d; seq -f '\(stem)%07.0f' \(count) \(count + 100) | xargs touch")
+        let response = try await client.send("GET", "/d/?archive&method=stored")
+        #expect(response["Davit-Archive"] == "files=\(count), folders=1, bytes=0, partial")
+        let contents = try ZIPContents(response.body)
+        #expect(contents.entries.count == count + 101)
+        #expect(Set(contents.names).count == count + 101)
+        let head = try await body(of: "HEAD", "/d/?archive&method=stored")
+        #expect(head.length == nil)
+        #expect(head.fields.first(named: "Davit-Archive") == "files=\(count + 100), folders=1, bytes=0")
+    }
+
+    /// Entries below links are found again when they are written.
+    @Test func archiveWithALengthContainsLinkedFolders() async throws {
+        try shell("mkdir -p d f/g; echo 12 > f/g/1; ln -s ../f d/in; ln -s ../f/g/1 d/one; echo 3 > d/3")
+        for (target, names) in [
+            ("/d/?archive&method=stored", ["d/", "d/3", "d/in/", "d/in/g/", "d/in/g/1", "d/one"]),
+            ("/?archive&name=d&method=stored", ["d/", "d/3", "d/in/", "d/in/g/", "d/in/g/1", "d/one"]),
+        ] {
+            let response = try await client.send("GET", target)
+            let contents = try ZIPContents(response.body)
+            #expect(contents.names.sorted() == names)
+            #expect(contents["d/in/g/1"]?.content == Array("12\n".utf8))
+            #expect(contents["d/one"]?.content == Array("12\n".utf8))
+            #expect(try await body(of: "GET", target).length == Int64(response.body.count))
+        }
+    }
+
     @Test func formCanListMoreMembersThanAURL() async throws {
         try shell("mkdir d; cd d; seq 1 3000 | xargs touch")
         let form = (1...2999).map { "member=\($0)" }.joined(separator: "&")

@@ -21,6 +21,12 @@ package final class DownloadTraversal: Sendable {
         package var info: ResourceInfo
         /// Canonical path.
         package var target: ResourcePath
+
+        package init(path: [UInt8], info: ResourceInfo, target: ResourcePath) {
+            self.path = path
+            self.info = info
+            self.target = target
+        }
     }
 
     package enum Step: Sendable {

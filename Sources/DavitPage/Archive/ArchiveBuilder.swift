@@ -50,8 +50,8 @@ private struct ArchiveBuilderState {
     private let now: Timestamp
     private let writer: ZIPWriter
     private let buffer = IOBuffer(capacity: readBytes)
-    /// The entries found by the survey.
-    private let entries: [DownloadTraversal.Found]
+    /// The entries found by the survey; empty after they have been written.
+    private var entries: ArchiveEntries
     private var nextEntry = 0
     private var report: ArchiveReport
     private var phase = Phase.walking
@@ -98,8 +98,13 @@ private struct ArchiveBuilderState {
         } else if phase == .reporting {
             try writeReport()
         } else if nextEntry < entries.count {
+            let found = entries.found(nextEntry)
             nextEntry += 1
-            try begin(entries[nextEntry - 1])
+            if nextEntry == entries.count {
+                entries.removeAll()
+                nextEntry = 0
+            }
+            try begin(found)
         } else {
             switch traversal.next() {
             case .found(let found): try begin(found)

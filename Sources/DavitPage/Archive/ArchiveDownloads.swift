@@ -33,8 +33,9 @@ final class ArchiveDownloads: Sendable {
         choice.removeDuplicates()
         let isHead = visit.request.method == .head
         let estimate = ArchiveEstimate(
-            try await visit.traversal(of: choice.names), limit: isHead ? estimateLimit : listedEstimateLimit,
-            keptLimit: listedEstimateLimit)
+            try await visit.traversal(of: choice.names), of: visit.target,
+            limit: isHead ? estimateLimit : listedEstimateLimit, keptLimit: listedEstimateLimit,
+            needsEntries: !isHead)
         while try await visit.offload({ estimate.go() }) {
             if Task.isCancelled { throw .disconnected }
         }

@@ -10,11 +10,15 @@ internal import DavitStore
 final class ArchiveEstimate: Sendable {
     /// The maximum number of steps in one job, so that it does not occupy a thread for long.
     private static let stepLimit = 2048
+    /// The total size in bytes of the paths of the entries that are kept from which no further ones are kept.
+    private static let keptPathBytes = 1 << 20
 
     let traversal: DownloadTraversal
     /// The maximum number of steps, and of entries kept.
     private let limit: Int, keptLimit: Int
-    private let state = Exclusive(State())
+    /// Whether to end rather than to drop the entries if there are too many, because an archive is generated from them.
+    private let needsEntries: Bool
+    private let state: Exclusive<State>
 
     /// The contents found so far.
     struct State {
@@ -23,17 +27,19 @@ final class ArchiveEstimate: Sendable {
         /// The total length of the content.
         fileprivate(set) var bytes: Int64 = 0
         /// The entries found so far; empty if there are too many.
-        fileprivate(set) var entries: [DownloadTraversal.Found] = []
+        fileprivate(set) var entries: ArchiveEntries
         fileprivate(set) var areEntriesKept = true
         fileprivate(set) var report = ArchiveReport()
         /// Whether everything was surveyed.
         fileprivate(set) var isWhole = false
         fileprivate var stepCount = 0
 
+        fileprivate init(_ root: ResourcePath) { entries = ArchiveEntries(root: root) }
+
         fileprivate mutating func keep(_ found: DownloadTraversal.Found, limit: Int) {
-            if entries.count == limit {
+            if entries.count == limit || entries.pathBytes >= ArchiveEstimate.keptPathBytes {
                 areEntriesKept = false
-                entries = []
+                entries.removeAll()
             }
             if areEntriesKept { entries.append(found) }
         }
@@ -47,10 +53,17 @@ final class ArchiveEstimate: Sendable {
         }
     }
 
-    init(_ traversal: DownloadTraversal, limit: Int, keptLimit: Int) {
+    /// - Parameters:
+    ///   - root: the canonical path of the archived collection.
+    ///   - keptLimit: the maximum number of entries kept; at least `limit` if `needsEntries` is true.
+    init(
+        _ traversal: DownloadTraversal, of root: ResourcePath, limit: Int, keptLimit: Int, needsEntries: Bool
+    ) {
         self.traversal = traversal
         self.limit = limit
         self.keptLimit = keptLimit
+        self.needsEntries = needsEntries
+        state = Exclusive(State(root))
     }
 
     /// Returns the contents found so far.
@@ -62,6 +75,7 @@ final class ArchiveEstimate: Sendable {
         state.withValue { state in
             for _ in 0..<Self.stepLimit {
                 if state.stepCount == limit { return false }
+                if needsEntries, state.entries.pathBytes >= Self.keptPathBytes { return false }
                 state.stepCount += 1
                 switch traversal.next() {
                 case .found(let found):
@@ -86,7 +100,7 @@ final class ArchiveEstimate: Sendable {
             var index = index
             let end = index + Self.stepLimit / 4
             while index < state.entries.count, index < end {
-                let found = state.entries[index]
+                let found = state.entries.found(index)
                 if found.info.isCollection {
                     index += 1
                     continue
@@ -94,7 +108,7 @@ final class ArchiveEstimate: Sendable {
                 switch traversal.open(found) {
                 case .success(let content):
                     state.bytes = (state.bytes - found.info.length).addingClamped(content.length)
-                    state.entries[index].info = content.info
+                    state.entries.update(index, content.info)
                     index += 1
                 case .failure(let obstacle):
                     state.files -= 1

@@ -33,11 +33,12 @@ struct ArchiveLayout: Sendable {
     }
 
     /// Returns the ZIP entry of a found resource.
-    func entry(of found: DownloadTraversal.Found) -> ZIPEntry {
+    func entry(of found: DownloadTraversal.Found) -> ZIPEntry { entry(found.path, found.info) }
+
+    private func entry(_ relative: [UInt8], _ info: ResourceInfo) -> ZIPEntry {
         var path = top
-        if !top.isEmpty, !found.path.isEmpty { path.append(UInt8(ascii: "/")) }
-        path.append(contentsOf: found.path)
-        let info = found.info
+        if !top.isEmpty, !relative.isEmpty { path.append(UInt8(ascii: "/")) }
+        path.append(contentsOf: relative)
         let seconds = info.modified.seconds
         if info.isCollection {
             path.append(UInt8(ascii: "/"))
@@ -56,11 +57,12 @@ struct ArchiveLayout: Sendable {
     }
 
     /// Returns the length of the archive in bytes; nil if it cannot be computed in advance.
-    func length(of entries: [DownloadTraversal.Found], _ report: ArchiveReport) -> Int64? {
+    func length(of entries: ArchiveEntries, _ report: ArchiveReport) -> Int64? {
         #if Archive
         var length = ZIPLength()
-        for found in entries {
-            let entry = entry(of: found)
+        for index in 0..<entries.count {
+            let (path, info) = entries.resource(index)
+            let entry = entry(path, info)
             guard entry.method == .stored, entry.path.count <= ZIPEntry.pathLimit else { return nil }
             length.add(entry)
         }
