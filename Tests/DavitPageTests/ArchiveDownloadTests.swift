@@ -14,6 +14,7 @@ import Testing
 struct ArchiveDownloadTests {
     let folder: TemporaryFolder
     let client: TestClient<WebDAVHandler>
+    let share: Share
     private let told = RecordedReports()
 
     private final class RecordedReports: Sendable {
@@ -33,7 +34,7 @@ struct ArchiveDownloadTests {
             told.lines.withLock { $0.append(line) }
         }
         configure(&configuration)
-        let share = Share(
+        share = Share(
             resources: try FileResourceStore(root: folder.path),
             state: try IndexedShareState(store: MemoryStateStore()), work: Work(pool: BlockingPool()),
             configuration: configuration, now: { Timestamp(seconds: 1_800_000_000) }, report: { _ in })
@@ -279,6 +280,41 @@ struct ArchiveDownloadTests {
             }
             #expect(try ZIPContents(response.body).entries.count == files + 1)
         }
+    }
+
+    /// The names of very many selected members are in memory until the archive contains them; they need a slot.
+    @Test func archivesOfManySelectedMembersAreLimited() async throws {
+        let tests = try ArchiveDownloadTests { $0.largeReadLimit = 1 }
+        try tests.shell("mkdir d; touch d/a")
+        let post = { @Sendable (count: Int, principal: String) async throws -> HTTPResponse in
+            let form = "member=a&" + (1..<count).map { "member=\($0)" }.joined(separator: "&")
+            let fields = [
+                ("Content-Type", "application/x-www-form-urlencoded"), ("Sec-Fetch-Site", "same-origin"),
+            ]
+            return try await tests.client.begin(
+                "POST", "/d/?action=archive", fields, body: FormBody(Array(form.utf8)), principal: principal)
+        }
+        let held = try await post(25_000, "anna")
+        #expect(held.status == .ok)
+        let waiting = Task { try await post(25_000, "bert").status }
+        while tests.share.largeReads.waitingCount == 0 { await Task.yield() }
+        // Fewer names need no slot.
+        #expect(try await post(10_000, "carl").status == .ok)
+        #expect(tests.share.largeReads.waitingCount == 1)
+        waiting.cancel()
+        #expect(try await waiting.value == .serviceUnavailable)
+        guard case .stream(let stream) = held.body else {
+            Issue.record("not a stream")
+            return
+        }
+        let buffer = IOBuffer(capacity: 1 << 20)
+        var bytes: [UInt8] = []
+        repeat {
+            buffer.removeAll()
+            try await stream.next(into: buffer)
+            unsafe buffer.withBytes { unsafe bytes.append(contentsOf: $0) }
+        } while buffer.count > 0
+        #expect(try ZIPContents(bytes).names == ["a", "_errors.txt"])
     }
 
     /// Members whose paths are longer than 1 MiB in total are not counted before an archive is sent.

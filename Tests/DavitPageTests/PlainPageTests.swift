@@ -465,22 +465,3 @@ struct PlainPageTests {
             try await page.post("/?action=delete", "member=a&confirmed=yes").text.contains("is locked"))
     }
 }
-
-/// A form in memory.
-private final class FormBody: RequestBody {
-    private var rest: ArraySlice<UInt8>
-    let declaredLength: Int64?
-
-    init(_ bytes: [UInt8]) {
-        rest = bytes[...]
-        declaredLength = Int64(bytes.count)
-    }
-
-    var isPresent: Bool { true }
-
-    func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
-        let taken = buffer.append(Array(rest.prefix(buffer.freeCount)))
-        rest = rest.dropFirst(taken)
-        return taken
-    }
-}

@@ -54,3 +54,22 @@ struct Work: BlockingWorkRunner {
 
     func run<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T? { await pool.run { work() } }
 }
+
+/// A form in memory.
+final class FormBody: RequestBody {
+    private var rest: ArraySlice<UInt8>
+    let declaredLength: Int64?
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+        declaredLength = Int64(bytes.count)
+    }
+
+    var isPresent: Bool { true }
+
+    func read(into buffer: IOBuffer) async throws(HTTPError) -> Int {
+        let taken = buffer.append(Array(rest.prefix(buffer.freeCount)))
+        rest = rest.dropFirst(taken)
+        return taken
+    }
+}

@@ -81,15 +81,28 @@ struct ActionMethod: Sendable {
         request.context.path.appending(name)
     }
 
+    /// The approximate memory for a name in addition to its text, and the maximum memory for the names of an archive that
+    /// holds no slot.
+    private static let nameOverheadBytes = 48, archiveNameBytes = 1 << 20
+
+    /// Returns an archive of the members. The names of those that it does not contain yet are in memory until then; very many
+    /// of them need a slot of ``Share/largeReads``.
     private func archive(
         _ request: ActionRequest, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
         let names = try request.members()
         guard let page else { throw WebDAVError(.notFound) }
         let visit = PageContext(request.context, target: target, share: share)
+        var slot: ClientSlots.Slot?
+        if names.reduce(0, { $0 + Self.nameOverheadBytes + $1.count }) > Self.archiveNameBytes {
+            slot = try await share.largeReads.enter(for: request.context)
+        }
         do throws(HTTPError) {
-            guard let response = try await page.archive(of: names, visit) else {
+            guard var response = try await page.archive(of: names, visit) else {
                 throw HTTPError(.notFound, "Archives are not supported.")
+            }
+            if let slot, case .stream(let stream) = response.body {
+                response.body = .stream(ReservedStream(stream, slot))
             }
             return response
         } catch {

@@ -24,3 +24,23 @@ final class LargeBody: BodyStream {
         slot = nil
     }
 }
+
+/// The content of a response that keeps much memory while it is generated. Holds a slot of ``Share/largeReads``.
+final class ReservedStream: BodyStream {
+    private let stream: any BodyStream
+    private let slot: ClientSlots.Slot
+
+    init(_ stream: any BodyStream, _ slot: ClientSlots.Slot) {
+        self.stream = stream
+        self.slot = slot
+    }
+
+    var flushesImmediately: Bool { stream.flushesImmediately }
+    var length: Int64? { stream.length }
+    var effortBytes: Int { stream.effortBytes }
+
+    func next(into buffer: IOBuffer) async throws(HTTPError) { try await stream.next(into: buffer) }
+    func nextFile() async throws(HTTPError) -> FilePiece? { try await stream.nextFile() }
+    func begin(on executor: any TaskExecutor) { stream.begin(on: executor) }
+    func finishEarly() { stream.finishEarly() }
+}
