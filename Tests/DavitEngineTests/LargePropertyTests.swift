@@ -208,7 +208,7 @@ struct LargePropertyTests {
     /// The names of requested properties are in memory until the response has been sent; many of them need a slot.
     @Test(arguments: named)
     func slowReadersOfManyNamesAreLimited(row: Named) async throws {
-        let share = try TestShare(journal: ShareJournal.Options()) { $0.largeReadLimit = 1 }
+        let share = try TestShare.live { $0.largeReadLimit = 1 }
         _ = try await share.client.send("PUT", "/small", text: "x")
         let body = { @Sendable (count: Int) in
             let namespace = "urn:" + String(repeating: "n", count: 900)
@@ -241,7 +241,7 @@ struct LargePropertyTests {
 
     /// The response to a form with many members holds a slot until it has been sent.
     @Test func slowReadersOfFormResultsAreLimited() async throws {
-        let share = try TestShare { $0.largeReadLimit = 1 }
+        let share = try TestShare { $0.largeBodyLimit = 1 }
         let post = { @Sendable (count: Int, principal: String) async throws in
             let form = (0..<count).map { "member=n\($0)" }.joined(separator: "&")
             return try await share.client.begin(
@@ -251,7 +251,7 @@ struct LargePropertyTests {
         let executor = TestExecutor()
         let waiting = executor.start { try await Reader(post(1_000, "bert")).all() }
         executor.waitUntilIdle()
-        #expect(share.share.largeReads.waitingCount == 1)
+        #expect(share.share.largeForms.waitingCount == 1)
         // A short response needs no slot.
         #expect(try await post(100, "carl").status == .multistatus)
         let text = try await slow?.all()
@@ -373,7 +373,7 @@ struct LargePropertyTests {
             },
         ]
         executor.waitUntilIdle()
-        #expect(share.share.xmlBodies.waitingCount == 2)
+        #expect(share.share.largeForms.waitingCount == 2)
         // Small forms need no slot, and neither do forms with files.
         let upload = FormUploadTests.form(.file("f", bytes(70_000)))
         for (action, fields, body) in [
@@ -383,12 +383,12 @@ struct LargePropertyTests {
                 "POST", "/?action=\(action)", fields, body: body, principal: "anna")
             #expect(response.status == 201)
         }
-        #expect(share.share.xmlBodies.waitingCount == 2)
+        #expect(share.share.largeForms.waitingCount == 2)
         gate.open()
         #expect(try await slow.value == 201)
         #expect(try await waiting[0].value == 405)
         #expect(try await waiting[1].value == 201)
-        #expect(share.share.xmlBodies.waitingCount == 0)
+        #expect(share.share.largeForms.waitingCount == 0)
     }
 
     /// A body of 64 KiB needs no slot, and one byte more needs one.
@@ -463,13 +463,13 @@ struct LargePropertyTests {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
         let executor = TestExecutor()
-        let waiting = (0..<64).map { _ in
+        let waiting = (0..<16).map { _ in
             executor.start {
                 try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert").status
             }
         }
         executor.waitUntilIdle()
-        #expect(share.share.largeReads.waitingCount == 64)
+        #expect(share.share.largeReads.waitingCount == 16)
         let refused = try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: "bert")
         #expect(refused.status == 503)
         #expect(refused["Retry-After"] != nil)
@@ -477,15 +477,15 @@ struct LargePropertyTests {
         for task in waiting { #expect(try await task.value == 207) }
     }
 
-    /// At most 1,024 requests of all clients wait for a slot.
+    /// At most 256 requests of all clients wait for a slot.
     @Test func waitingReadersOfAllClientsAreLimited() async throws {
         let share = try await Self.makeShare(1) { $0.largeReadLimit = 1 }
         let slow = try await Reader(share, "/m0", depth: "0", principal: "anna")
         func read(_ principal: String) async throws -> UInt16 {
             try await share.client.send("PROPFIND", "/m0", [("Depth", "0")], principal: principal).status
         }
-        let waiting = (0..<1_024).map { number in Task { try await read("user\(number / 64)") } }
-        while share.share.largeReads.waitingCount < 1_024 { await Task.yield() }
+        let waiting = (0..<256).map { number in Task { try await read("user\(number / 16)") } }
+        while share.share.largeReads.waitingCount < 256 { await Task.yield() }
         #expect(try await read("other") == 503)
         for task in waiting { task.cancel() }
         for task in waiting { #expect(try await task.value == 503) }

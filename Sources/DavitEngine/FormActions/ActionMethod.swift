@@ -11,27 +11,31 @@ struct ActionMethod: Sendable {
     func respond(_ action: FormAction, _ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         let target = try await checkedCollection(context)
         let results: [FormResult]
-        // Held until there is a response, because the fields of a large form and the results are in memory until then.
+        // Held until the response has been sent, because the fields of a large form and the response are in memory until then.
         var slot: ClientSlots.Slot?
-        defer { withExtendedLifetime(slot) {} }
         do throws(WebDAVError) {
             var request = ActionRequest(action, context, share: share)
             if action != .upload {
-                slot = try await share.xmlBodies.slot(for: context, limitBytes: request.bodyLimitBytes)
+                slot = try await share.largeForms.enter(
+                    toReceive: context, limitBytes: request.bodyLimitBytes)
                 try await request.readFields()
+                // Before the action, so that one that has been performed is not refused.
+                if slot == nil, request.estimatedAnswerBytes > LargeBody.unreservedBytes {
+                    slot = try await share.largeForms.enter(for: context)
+                }
             }
-            if action == .archive { return try await archive(request, target) }
-            if let question = try await question(request, target) { return question }
+            if action == .archive { return try await archive(request, target, slot) }
+            if let question = try await question(request, target) { return question.holding(slot) }
             results = try await perform(request)
         } catch {
             if error.connectionError != nil { throw error }
             return try await answer(
-                .ended(action, status: error.status, []), { error.response() }, context, target)
+                .ended(action, status: error.status, []), error.response(), context, target)
         }
         let failure = results.first { !$0.isDone }
         let status = failure?.status ?? results.last?.status ?? .noContent
         let answer = FormOutcome.ended(action, status: status, results)
-        return try await self.answer(answer, { Self.response(results) }, context, target)
+        return try await self.answer(answer, Self.response(results), context, target).holding(slot)
     }
 
     /// Performs an action other than `archive`, and returns one result per member, file or trash entry, in the
@@ -81,22 +85,14 @@ struct ActionMethod: Sendable {
         request.context.path.appending(name)
     }
 
-    /// The approximate memory for a name in addition to its text, and the maximum memory for the names of an archive that
-    /// holds no slot.
-    private static let nameOverheadBytes = 48, archiveNameBytes = 1 << 20
-
-    /// Returns an archive of the members. The names of those that it does not contain yet are in memory until then; very many
-    /// of them need a slot of ``Share/largeReads``.
+    /// Returns an archive of the members. The names of those that it does not contain yet are in memory until then, so the
+    /// slot of a form with many members is held.
     private func archive(
-        _ request: ActionRequest, _ target: ResourcePath
+        _ request: ActionRequest, _ target: ResourcePath, _ slot: ClientSlots.Slot?
     ) async throws(WebDAVError) -> HTTPResponse {
         let names = try request.members()
         guard let page else { throw WebDAVError(.notFound) }
         let visit = PageContext(request.context, target: target, share: share)
-        var slot: ClientSlots.Slot?
-        if names.reduce(0, { $0 + Self.nameOverheadBytes + $1.count }) > Self.archiveNameBytes {
-            slot = try await share.largeReads.enter(for: request.context)
-        }
         do throws(HTTPError) {
             guard var response = try await page.archive(of: names, visit) else {
                 throw HTTPError(.notFound, "Archives are not supported.")
@@ -174,49 +170,29 @@ struct ActionMethod: Sendable {
         let visit = PageContext(request.context, target: target, share: share)
         guard visit.mayPerform(request.action, onAnyOf: members) else { throw WebDAVError(.forbidden) }
         let question = FormOutcome.asks(request.action, members: members)
-        return try await reserving(question, request.context) { () async throws(HTTPError) in
-            try await page.response(to: question, on: visit)
+        do throws(HTTPError) {
+            return try await page.response(to: question, on: visit)
+        } catch {
+            throw WebDAVError(connection: error)
         }
     }
 
     /// Returns a page or a redirect to the collection for browsers, and the WebDAV response for other
     /// clients.
     private func answer(
-        _ answer: FormOutcome, _ plain: () -> HTTPResponse, _ context: RequestContext, _ target: ResourcePath
+        _ answer: FormOutcome, _ plain: HTTPResponse, _ context: RequestContext, _ target: ResourcePath
     ) async throws(WebDAVError) -> HTTPResponse {
-        let response = try await reserving(answer, context) { () async throws(HTTPError) -> HTTPResponse? in
-            guard context.request.wantsHTML else { return plain() }
-            let visit = PageContext(context, target: target, share: share)
+        guard context.request.wantsHTML else { return plain }
+        let visit = PageContext(context, target: target, share: share)
+        do throws(HTTPError) {
             if let response = try await page?.response(to: answer, on: visit) { return response }
-            guard case .ended(let action, _, let results) = answer, !results.isEmpty,
-                results.allSatisfy(\.isDone)
-            else { return plain() }
-            return Self.back(to: visit.href, action, results)
-        }
-        return response ?? plain()
-    }
-
-    /// Generates the response to a form. One that lists many members holds a slot of ``Share/largeReads`` until most of it
-    /// has been sent.
-    private func reserving(
-        _ outcome: FormOutcome, _ context: RequestContext,
-        _ generate: () async throws(HTTPError) -> HTTPResponse?
-    ) async throws(WebDAVError) -> HTTPResponse? {
-        let limit = LargeBody.unreservedBytes
-        var slot: ClientSlots.Slot?
-        // Acquired before the response is generated, so that it does not use memory while it waits.
-        if outcome.estimatedBytes(forBrowser: context.request.wantsHTML) > limit {
-            slot = try await share.largeReads.enter(for: context)
-        }
-        var response: HTTPResponse?
-        do throws(HTTPError) { response = try await generate() } catch {
+        } catch {
             throw WebDAVError(connection: error)
         }
-        guard case .bytes(let bytes) = response?.body, bytes.count > limit else { return response }
-        let used: ClientSlots.Slot
-        if let slot { used = slot } else { used = try await share.largeReads.enter(for: context) }
-        response?.body = .stream(LargeBody(bytes, used))
-        return response
+        guard case .ended(let action, _, let results) = answer, !results.isEmpty,
+            results.allSatisfy(\.isDone)
+        else { return plain }
+        return Self.back(to: visit.href, action, results)
     }
 
     /// The maximum number of trash ids in the URL of a redirect.
@@ -250,6 +226,18 @@ struct ActionMethod: Sendable {
         }
         writer.end()
         return .multistatus(body: .bytes(writer.drain()))
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the same response, which holds the slot of a large form until most of it has been sent.
+    fileprivate func holding(_ slot: ClientSlots.Slot?) -> HTTPResponse {
+        guard let slot, case .bytes(let bytes) = body, bytes.count > LargeBody.unreservedBytes else {
+            return self
+        }
+        var response = self
+        response.body = .stream(LargeBody(bytes, slot))
+        return response
     }
 }
 
@@ -293,15 +281,23 @@ extension ActionRequest {
     func eachTrashed(
         _ body: (TrashEntry) async throws(WebDAVError) -> HTTPResponse
     ) async throws(WebDAVError) -> [FormResult] {
-        var entries: [TrashEntry] = []
-        for id in fields.all("id").withoutDuplicates() {
+        let restoration = TrashRestoration(share: share)
+        let ids = fields.all("id").withoutDuplicates()
+        if ids.isEmpty { throw WebDAVError(.badRequest) }
+        // All entries together could be too large for the memory.
+        for id in ids {
             try checkConnection()
-            entries.append(try await TrashRestoration(share: share).entry(id))
+            _ = try await restoration.entry(id)
         }
-        if entries.isEmpty { throw WebDAVError(.badRequest) }
         var results: [FormResult] = []
-        for entry in entries {
+        for id in ids {
             try checkConnection()
+            var entry: TrashEntry?
+            do throws(WebDAVError) { entry = try await restoration.entry(id) } catch {
+                // It has been restored or removed in the meantime.
+                results.add(try await result(of: nil) { () async throws(WebDAVError) in throw error })
+            }
+            guard let entry else { continue }
             results.add(
                 try await result(of: Array(entry.path.name)) { () async throws(WebDAVError) in
                     try await body(entry)

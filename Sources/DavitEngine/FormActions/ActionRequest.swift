@@ -92,6 +92,14 @@ struct ActionRequest {
     /// Whether a checkbox of the form is checked.
     func isTicked(_ name: String) -> Bool { fields[name] == "yes" }
 
+    /// The approximate size in bytes of a response that lists the members or trash entries of the form.
+    var estimatedAnswerBytes: Int {
+        // The markup around a name, which occurs as text and percent-encoded in an href. The names of trash entries are unknown.
+        let markup = 128 + context.href.count
+        return fields.all("member").reduce(0) { $0 + markup + 3 * $1.utf8.count }
+            + fields.all("id").count * (markup + 512)
+    }
+
     /// Returns the names of the members that the form specifies, each once.
     /// - Throws: 400 for an invalid name, or if there are no members.
     func members() throws(WebDAVError) -> [[UInt8]] {

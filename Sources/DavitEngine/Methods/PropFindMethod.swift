@@ -44,8 +44,7 @@ struct PropFindMethod: Sendable {
     private func respond(
         _ context: RequestContext, _ depth: Depth
     ) async throws(WebDAVError) -> HTTPResponse {
-        let (body, slot) = try await share.xmlBodies.receive(context)
-        defer { withExtendedLifetime(slot) {} }
+        let body = try await share.xmlBodies.read(context)
         let plan = try share.plans.plan(for: body)
         if Principals.collection.contains(context.path) {
             return try await respondAboutPrincipals(context, plan, depth)

@@ -9,8 +9,7 @@ struct ReportMethod: Sendable {
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
         // §3.6: the default is 0.
         let depth = try Depth.requested(in: context.request, fallback: .zero)
-        let (content, slot) = try await share.xmlBodies.receive(context)
-        defer { withExtendedLifetime(slot) {} }
+        let content = try await share.xmlBodies.read(context)
         let body = try parsing { () throws(BodyError) in
             try ReportBody.parse(content.bytes, charset: content.charset, limits: content.limits)
         }

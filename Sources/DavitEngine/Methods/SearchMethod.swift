@@ -7,8 +7,7 @@ struct SearchMethod: Sendable {
     let share: Share
 
     func respond(_ context: RequestContext) async throws(WebDAVError) -> HTTPResponse {
-        let (body, slot) = try await share.xmlBodies.receive(context)
-        defer { withExtendedLifetime(slot) {} }
+        let body = try await share.xmlBodies.read(context)
         let request = try Self.parse(body)
         let share = share
         let places = try await share.work.attempt { wait throws(WebDAVError) in

@@ -58,22 +58,6 @@ public enum FormOutcome {
     case ended(FormAction, status: HTTPStatus, [FormResult])
 }
 
-extension FormOutcome {
-    /// Returns the approximate size in bytes of a response that lists the members.
-    func estimatedBytes(forBrowser isForBrowser: Bool) -> Int {
-        // The markup around a name, which occurs as text and percent-encoded.
-        let (markup, expansion) = (128, 3)
-        switch self {
-        case .asks(_, let members):
-            return members.reduce(0) { $0 + markup + expansion * $1.count }
-        case .ended(_, _, let results):
-            // The redirect of a browser lists no members.
-            if isForBrowser, results.allSatisfy(\.isDone) { return 0 }
-            return results.reduce(0) { $0 + markup + $1.href.count + expansion * ($1.name?.count ?? 0) }
-        }
-    }
-}
-
 /// The outcome for one member that a form specifies.
 public struct FormResult {
     /// The name of the member or, for a trash entry, its original name; nil for the collection itself.

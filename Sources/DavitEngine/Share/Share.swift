@@ -66,6 +66,8 @@ public final class Share: Sendable {
     let urls: URLMapping
     let origins: OriginPolicy
     package let xmlBodies: XMLBodyReader
+    /// Slots for forms with many fields, until the response has been sent.
+    package let largeForms: ClientSlots
     /// Limits the responses that concurrently hold the properties of a resource with many properties, or many results.
     package let largeReads: ClientSlots
     /// Limits the uploads that are examined at the same time.
@@ -170,7 +172,12 @@ public final class Share: Sendable {
         largeReads = ClientSlots(
             "concurrent responses with large properties or many results",
             limit: configuration.largeReadLimit,
-            limitPerClient: configuration.largeReadLimitPerClient, limitLog)
+            limitPerClient: configuration.largeReadLimitPerClient, waitingLimit: 256,
+            waitingLimitPerClient: 16,
+            limitLog)
+        largeForms = ClientSlots(
+            "concurrent large forms", limit: configuration.largeBodyLimit,
+            limitPerClient: configuration.largeBodyLimitPerClient, limitLog)
         uploadChecks = ClientSlots(
             "concurrent checks of uploads", limit: configuration.uploadCheckLimit,
             limitPerClient: configuration.uploadCheckLimitPerClient, limitLog)
@@ -255,6 +262,7 @@ public final class Share: Sendable {
         urls = share.urls
         origins = share.origins
         xmlBodies = share.xmlBodies
+        largeForms = share.largeForms
         largeReads = share.largeReads
         uploadChecks = share.uploadChecks
         plans = share.plans

@@ -1,6 +1,6 @@
 internal import DavitHTTP
 
-/// The content of a large response, in memory. Holds a slot of ``Share/largeReads`` until little of it remains to be sent.
+/// The content of a large response, in memory. Holds a slot until little of it remains to be sent.
 final class LargeBody: BodyStream {
     /// The maximum size in bytes of content in memory without a slot.
     static let unreservedBytes = 64 << 10
@@ -25,7 +25,7 @@ final class LargeBody: BodyStream {
     }
 }
 
-/// The content of a response that keeps much memory while it is generated. Holds a slot of ``Share/largeReads``.
+/// The content of a response that keeps much memory while it is generated. Holds a slot until it has been sent.
 final class ReservedStream: BodyStream {
     private let stream: any BodyStream
     private let slot: ClientSlots.Slot

@@ -1,12 +1,8 @@
 internal import DavitHTTP
 internal import DavitServer
 
-/// Receives the XML bodies of requests. A large body, or a large form, waits for a slot; the number of slots is limited per
-/// client and in total.
+/// Receives the XML bodies of requests. A large body waits for a slot; the number of slots is limited per client and in total.
 package final class XMLBodyReader: Sendable {
-    /// The maximum size in bytes of a body that is received without a slot.
-    private static let unreservedBytes: Int64 = 64 << 10
-
     private let limitBytes: Int
     private let slots: ClientSlots
 
@@ -23,28 +19,24 @@ package final class XMLBodyReader: Sendable {
     ///   Content-Length already exceeds the limit; 503 if too many requests are waiting; 415 for an unsupported
     ///   charset.
     func read(_ context: RequestContext) async throws(WebDAVError) -> XMLBody {
-        let (body, slot) = try await receive(context)
+        let slot = try await slots.enter(toReceive: context, limitBytes: limitBytes)
         defer { withExtendedLifetime(slot) {} }
-        return body
+        return try await context.request.wholeBody(limitBytes: limitBytes)
     }
+}
 
-    /// Same as ``read(_:)``, but the caller can hold the slot, if any, until the response begins. Otherwise, many requests that
-    /// wait for something else could keep their parsed bodies.
-    func receive(_ context: RequestContext) async throws(WebDAVError) -> (XMLBody, ClientSlots.Slot?) {
-        let slot = try await slot(for: context, limitBytes: limitBytes)
-        return (try await context.request.wholeBody(limitBytes: limitBytes), slot)
-    }
+extension ClientSlots {
+    /// The maximum size in bytes of a body that is received without a slot.
+    private static var unreservedBytes: Int64 { 64 << 10 }
 
-    /// Waits for a slot to receive the body of a request, which is an XML body or a form.
+    /// Waits for a slot to receive the body of a request.
     /// - Parameter limitBytes: the maximum size of the body in bytes.
     /// - Returns: nil if the body needs no slot, because it is small or will be refused without being read.
     /// - Throws: 503 if too many requests are waiting.
-    func slot(
-        for context: RequestContext, limitBytes: Int
-    ) async throws(WebDAVError) -> ClientSlots.Slot? {
+    func enter(toReceive context: RequestContext, limitBytes: Int) async throws(WebDAVError) -> Slot? {
         let body = context.request.body
         let length = body.declaredLength ?? Int64(limitBytes)
         guard body.isPresent, length > Self.unreservedBytes, length <= Int64(limitBytes) else { return nil }
-        return try await slots.enter(for: context)
+        return try await enter(for: context)
     }
 }
