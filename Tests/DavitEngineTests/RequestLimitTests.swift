@@ -200,6 +200,11 @@ struct RequestLimitTests {
         #expect(try await reader.next() == EventReader.Event("gone", "/missing/"))
         #expect(try await share.client.send("PUT", "/a/b/c/d", text: "x").status == 201)
         #expect(try await reader.next() == EventReader.Event("change", "+ /a/b/c/d"))
+        // A link is another address.
+        #expect(share.shell("ln -s a/b l") == 0)
+        let other = try await share.events("/?events&depth=infinity&in=l/&in=a/")
+        #expect(try await share.client.send("PUT", "/a/b/e", text: "x").status == 201)
+        #expect(try await other.next()?.lines.sorted() == ["+ /a/b/e", "+ /l/e"])
     }
 
     /// One client cannot use up the streams of a share.

@@ -303,6 +303,26 @@ struct AccountDatabaseTests {
         }
     }
 
+    /// A client that gains rights while its stream is open learns of everything from then on.
+    @Test func removalAfterAGrantIsReported() throws {
+        try prepare([
+            account("anna"), .setRule(AccessRule(.user("anna"), .root, .all)), account("ben"),
+            .setRule(AccessRule(.user("ben"), ResourcePath(segments: [Array("other".utf8)])!, .view)),
+        ])
+        try serve { address throws in
+            let stream = try RawConnection(address)
+            try stream.send(
+                "GET /?events&depth=infinity HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                    + "Authorization: Basic \(Base64.encode(Array("ben:secret".utf8)))\r\n\r\n")
+            #expect(stream.wait(for: "\nid: "))
+            try change([.setRule(AccessRule(.user("ben"), team, .view))])
+            #expect(try status(address, "PUT /team/x", as: "anna") == 201)
+            #expect(stream.wait(for: "data: + /team/x"))
+            try #require(try status(address, "DELETE /team/x", as: "anna") == 204)
+            #expect(stream.wait(for: "data: - /team/x"))
+        }
+    }
+
     @Test func lastUseIsRecorded() throws {
         let phone = AppPassword()
         try prepare([account("anna"), add(phone, id: "phone")])

@@ -11,8 +11,13 @@ struct ChangeEventScope: Hashable, Sendable {
     let href: [UInt8]
 
     /// Whether every change in `other` is also one in this scope.
+    func covers(_ other: ChangeEventScope) -> Bool {
+        path == other.path || isDeep && path.contains(other.path)
+    }
+
+    /// Whether every change in `other` is also one in this scope, with the same href.
     func includes(_ other: ChangeEventScope) -> Bool {
-        isDeep && path.contains(other.path) && path != other.path
+        path != other.path && covers(other) && href(of: other.path) + [UInt8(ascii: "/")] == other.href
     }
 
     /// Returns the href of a resource in this scope: with a trailing slash for the watched collection itself,

@@ -43,18 +43,18 @@ struct ChangeEventsMethod: Sendable {
         }
         let (compared, position) = try await compared(requestedScopes, by: journal)
         guard let position else { throw WebDAVError(.notFound) }
-        if request.method == .head { return Self.response(.empty) }
         let missing = compared.filter { $0.scope == nil }.map(\.requestedScope)
         let found = compared.compactMap(\.scope)
         // A change is reported once, although several of the collections contain it.
         let scopes = found.filter { scope in !found.contains { $0.includes(scope) } }
-        let hrefCounts = Dictionary(scopes.map { ($0.path, 1) }, uniquingKeysWith: +)
-        guard hrefCounts.values.allSatisfy({ $0 <= Self.hrefLimitPerCollection }) else {
+        let hrefCount = scopes.map { scope in scopes.count { $0.covers(scope) } }.max() ?? 0
+        guard hrefCount <= Self.hrefLimitPerCollection else {
             return .error(
                 .badRequest,
                 "A stream can watch at most \(Self.hrefLimitPerCollection) addresses of a collection.",
                 for: request)
         }
+        if request.method == .head { return Self.response(.empty) }
         guard
             let (id, through) = feed.join(
                 context.client, scopes, missing: missing, at: position,
