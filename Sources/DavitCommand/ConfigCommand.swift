@@ -62,9 +62,11 @@ package struct ConfigCommand {
         case .schema: return ConfigurationSchema.text
         case .check:
             let file = options.sources.file ?? ""
-            let problems = try ServeCommand(sources: options.sources).problems()
+            let command = try ServeCommand(sources: options.sources)
+            let problems = command.problems()
             if !problems.isEmpty { throw .configuration(ConfigurationProblem.lines(problems, in: file)) }
-            return "\(file) is valid\n"
+            let warnings = ConfigurationProblem.lines(command.unknownUsers(), in: file)
+            return (warnings + ["\(file) is valid"]).map { $0 + "\n" }.joined()
         case .show:
             return ConfigurationShow(
                 plan: try ServePlan(options.sources), file: options.sources.file ?? ""

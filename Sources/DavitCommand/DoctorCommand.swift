@@ -131,12 +131,10 @@ package struct DoctorCommand {
         var findings: [DoctorFinding] = []
         do throws(CommandFailure) {
             let isRequired = try command.requiresAuthentication()
-            for problem in command.unknownUsers() {
-                findings.append(.problem(problem.message, "Add the account, or remove the rule."))
-            }
             let source = if case .file(let sources) = options.source { sources.file } else { String?.none }
-            if findings.isEmpty {
-                findings.append(.ok(source.map { "\($0) is valid" } ?? "the options are valid"))
+            findings.append(.ok(source.map { "\($0) is valid" } ?? "the options are valid"))
+            for problem in command.unknownUsers() {
+                findings.append(.warning(problem.message, "Add the account, or remove the rule."))
             }
             if !isRequired {
                 findings.append(.ok("clients need not sign in; only this machine can reach the server"))

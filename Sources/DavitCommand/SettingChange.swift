@@ -1,4 +1,5 @@
 internal import DavitAccess
+internal import DavitEngine
 
 /// A setting that differs between two plans.
 struct SettingChange: Hashable, Sendable {
@@ -113,9 +114,11 @@ extension ServePlan {
         for option in ServeOption.allCases where olds[option] != news[option] && option != .mount {
             // A default that is written into the file changes nothing. Options of the trash also turn it on.
             let isSame =
-                [.trash, .trashDays].contains(option)
-                ? old.options.trash == new.options.trash
-                : effective(option, olds[option]) == effective(option, news[option])
+                switch option {
+                case .trash: (old.options.trash == nil) == (new.options.trash == nil)
+                case .trashDays: old.options.trash?.days == new.options.trash?.days
+                default: effective(option, olds[option]) == effective(option, news[option])
+                }
             if isSame { continue }
             let values =
                 option.entry.isSecret

@@ -21,7 +21,7 @@ extension ServeCommand {
         }
         do throws(CommandFailure) { _ = try requiresAuthentication() } catch { failures.append(error) }
         failures += unusableCertificates()
-        return failures.map(problem) + unknownUsers()
+        return failures.map(problem)
     }
 
     /// Returns a failure with the place of the option that it names.
@@ -70,10 +70,13 @@ extension ServeCommand {
         return failures
     }
 
-    /// Returns the rules of the configuration file for users that do not exist. Users of a directory, a proxy, a provider, PAM or
-    /// a certificate are unknown. Blocks.
+    /// Returns the rules of the configuration file for users that do not exist, which have no effect. Users of a database, a
+    /// directory, a proxy, a provider, PAM or a certificate are unknown. Blocks.
     func unknownUsers() -> [ConfigurationProblem] {
-        guard !options.hasOtherUsers, let accounts = try? accounts() else { return [] }
+        let mayBeElsewhere =
+            options.hasOtherUsers
+            || options.eachShare.contains { $0.sharedDatabase != nil || DoctorState.hasAccounts($0) }
+        guard !mayBeElsewhere, let accounts = try? accounts() else { return [] }
         let names = Set(accounts.map(\.name))
         var problems: [ConfigurationProblem] = []
         let shares = options.shares.isEmpty ? [("", options)] : options.shares.map { ($0.path, $0.options) }
@@ -83,7 +86,8 @@ extension ServeCommand {
                 problems.append(
                     ConfigurationProblem(
                         rulePosition(path),
-                        "rules: unknown \(rule.subject): expected an account of 'users' or 'user-file'"))
+                        "warning: rules: unknown \(rule.subject): there is no such account in 'users' or 'user-file'"
+                    ))
             }
         }
         return problems

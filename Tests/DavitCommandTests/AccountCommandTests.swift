@@ -156,9 +156,9 @@ import Testing
         #expect(try run("access check FOLDER") == "nothing found\n")
         _ = try run("account add FOLDER ben", password: "secret")
         _ = try run("group add FOLDER empty")
-        _ = try ExclusiveFolder(path: share + "/gone")
+        for folder in ["gone", "other"] { _ = try ExclusiveFolder(path: "\(share)/\(folder)") }
         for line in [
-            "group:empty /team view", "user:anna /team edit", "user:ben /gone none", "everyone /gone drop",
+            "group:empty /other view", "user:anna /team edit", "user:ben /gone none", "everyone /gone drop",
         ] {
             _ = try run("access set FOLDER \(line)")
         }
@@ -167,7 +167,7 @@ import Testing
             try run("access check FOLDER") == """
                 /gone everyone drop: the folder does not exist
                 /gone user:ben none: the folder does not exist
-                /team group:empty view: the group has no members
+                /other group:empty view: the group has no members
                 /team user:anna edit: has no effect; the same rights apply without it
                 account ben: has no rights
 

@@ -38,10 +38,6 @@ struct StartChecksTests {
         ("event-command: /bin/sh -x", nil),
         ("mounts: [{path: /m, folder: ROOT/none}]", " folder ROOT/none does not exist. Create it"),
         ("rules: [{who: everyone, path: /, rights: view}]", nil),
-        (
-            "user-file: ROOT/users\nrules: [{who: 'user:nope', path: /, rights: view}]",
-            "4:1: rules: unknown user:nope: expected an account"
-        ),
         ("user-file: ROOT/users\nrules: [{who: 'user:anna', path: /, rights: view}]", nil),
         (
             "trusted-proxy: 127.0.0.1\nremote-user: Remote-User\nrules: [{who: 'user:x', path: /, rights: view}]",
@@ -70,6 +66,29 @@ struct StartChecksTests {
         // Nothing was created.
         let names = try #require(try PrivateFolder.names(in: root)).filter { !$0.hasPrefix(".") }
         #expect(Set(names) == ["davit.yaml", "share", "users"])
+    }
+
+    /// Such a rule has no effect, and does not prevent a start. Users may also be in a database.
+    @Test func ruleForAnUnknownUserIsAWarning() throws {
+        try file.write("anna:secret\n", to: "users")
+        let rules = "rules: [{who: 'user:nope', path: /, rights: view}]"
+        try file.write("folder: \(root)/share\nuser-file: \(root)/users\n\(rules)\n")
+        let warning = "warning: rules: unknown user:nope: there is no such account in 'users' or 'user-file'"
+        #expect(
+            try file.run("check", ["--state-dir", root + "/state"])
+                == "\(file.path):3:1: \(warning)\n\(file.path) is valid\n")
+        let account = AccountOptions(
+            .addAccount("nope", rights: .all), folder: root + "/share", stateFolder: root + "/a")
+        _ = try AccountCommand(options: account).text(password: Array("secret".utf8))
+        _ = try ExclusiveFolder(path: root + "/other")
+        try file.write(
+            """
+            shares:
+              - {path: /a, folder: \(root)/share, state-dir: \(root)/a}
+              - {path: /b, folder: \(root)/other, state-dir: \(root)/b, \(rules)}
+
+            """)
+        #expect(try file.run() == "\(file.path) is valid\n")
     }
 
     @Test func missingFoldersOfAllSharesAreReported() throws {
@@ -136,15 +155,17 @@ struct StartChecksTests {
     }
 
     /// The log is refused before it is created.
-    @Test func logInTheShareIsNotCreated() throws {
+    @Test(arguments: [false, true]) func logInTheShareIsNotCreated(isLinked: Bool) throws {
+        if isLinked { try #require(ShellCommand.run("ln -s share/log '\(root)/link'")?.status == 0) }
+        let path = root + (isLinked ? "/link" : "/share/log")
         var options = ServeOptions(folder: root + "/share")
         options.stateFolder = root + "/state"
         options.port = 0
-        options.audit.path = root + "/share/log"
+        options.audit.path = path
         let failure = #expect(throws: CommandFailure.self) { try ServeCommand(options: options).makeServer() }
         #expect(
             failure
-                == .logInShare(option: "--audit-log", root + "/share/log", share: root + "/share"))
+                == .logInShare(option: "--audit-log", path, share: root + "/share"))
         #expect(try !ExclusiveFolder.hasEntry(at: root + "/share/log"))
     }
 }

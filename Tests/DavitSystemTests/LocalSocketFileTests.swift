@@ -80,7 +80,7 @@ struct LocalSocketFileTests {
         try folder.makeFile("s")
         var file: LocalSocketFile?
         let error = #expect(throws: SystemError.self) { _ = try open(file: &file) }
-        #expect(error?.bindingKind == .addressInUse)
+        #expect(error?.bindingKind == .notASocket)
         #expect(mode().map { $0 & UInt32(S_IFMT) } == UInt32(S_IFREG))
     }
 

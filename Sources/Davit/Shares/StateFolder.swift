@@ -42,12 +42,16 @@ package enum StateFolder {
         }
     }
 
+    /// The maximum number of links that are followed, as by the system.
+    private static let limitLinks = 40
+
     /// Whether `path` is the share or inside it.
     ///
     /// Resolves the path without creating any part of it, because nothing may be created inside a share.
     package static func isInside(_ path: String, share: String) -> Bool {
         var existing = path.hasPrefix("/") ? path : "./" + path
         var rest: [Substring] = []
+        var links = 0
         while true {
             if let real = try? ExclusiveFolder.canonical(existing) {
                 let whole = rest.reversed().reduce(real == "/" ? "" : real) { $0 + "/" + $1 }
@@ -55,6 +59,12 @@ package enum StateFolder {
                 return whole == share || whole.hasPrefix(root + "/")
             }
             guard let slash = existing.lastIndex(of: "/"), slash != existing.startIndex else { return false }
+            // A link that leads nowhere: what is created through it is at its target.
+            if links < limitLinks, let target = ExclusiveFolder.linkTarget(existing) {
+                links += 1
+                existing = target.hasPrefix("/") ? target : existing[...slash] + target
+                continue
+            }
             rest.append(existing[existing.index(after: slash)...])
             existing = String(existing[..<slash])
         }

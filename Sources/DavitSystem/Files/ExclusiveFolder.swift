@@ -69,6 +69,14 @@ public final class ExclusiveFolder: Sendable {
         return unsafe String(cString: resolved)
     }
 
+    /// Returns the target of a symbolic link; nil if there is none at this path.
+    package static func linkTarget(_ path: String) -> String? {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &target, target.count)
+        if count <= 0 { return nil }
+        return String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Whether a path names something, which can be a link that leads nowhere.
     /// - Throws: an error if this cannot be determined.
     package static func hasEntry(at path: String) throws(SystemError) -> Bool {
