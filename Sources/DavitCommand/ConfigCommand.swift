@@ -65,8 +65,11 @@ package struct ConfigCommand {
             let command = try ServeCommand(sources: options.sources)
             let problems = command.problems()
             if !problems.isEmpty { throw .configuration(ConfigurationProblem.lines(problems, in: file)) }
-            let warnings = ConfigurationProblem.lines(command.unknownUsers(), in: file)
-            return (warnings + ["\(file) is valid"]).map { $0 + "\n" }.joined()
+            let warnings = command.unknownUsers().map {
+                ConfigurationProblem($0.position, "warning: \($0.message)")
+            }
+            let lines = ConfigurationProblem.lines(warnings, in: file) + ["\(file) is valid"]
+            return lines.map { $0 + "\n" }.joined()
         case .show:
             return ConfigurationShow(
                 plan: try ServePlan(options.sources), file: options.sources.file ?? ""

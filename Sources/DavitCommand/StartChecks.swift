@@ -86,7 +86,7 @@ extension ServeCommand {
                 problems.append(
                     ConfigurationProblem(
                         rulePosition(path),
-                        "warning: rules: unknown \(rule.subject): there is no such account in 'users' or 'user-file'"
+                        "rules: unknown \(rule.subject): there is no such account in 'users' or 'user-file'"
                     ))
             }
         }

@@ -81,7 +81,7 @@ struct AccessReviewTests {
             try #require(Rights(parsing: words[2])))
     }
 
-    /// Rules whose removal changes nothing for the present members, with what is found.
+    /// Rules that change nothing for the present members, and those of them that the review reports.
     private static let cases: [(rules: [String], homes: String?, found: [String])] = [
         // The recipe for a private folder; ben may join the group.
         (

@@ -59,7 +59,7 @@ package enum StateFolder {
                 return whole == share || whole.hasPrefix(root + "/")
             }
             guard let slash = existing.lastIndex(of: "/"), slash != existing.startIndex else { return false }
-            // A link that leads nowhere: what is created through it is at its target.
+            // A dangling link: a file that is created through it would be at its target.
             if links < limitLinks, let target = ExclusiveFolder.linkTarget(existing) {
                 links += 1
                 existing = target.hasPrefix("/") ? target : existing[...slash] + target

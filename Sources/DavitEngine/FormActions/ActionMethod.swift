@@ -20,7 +20,7 @@ struct ActionMethod: Sendable {
                     toReceive: context, limitBytes: request.bodyLimitBytes)
                 try await request.readFields()
                 // Before the action, so that one that has been performed is not refused.
-                if slot == nil, request.estimatedAnswerBytes > LargeBody.unreservedBytes {
+                if slot == nil, request.estimatedAnswerBytes > ClientSlots.unreservedBytes {
                     slot = try await share.largeForms.enter(for: context)
                 }
             }
@@ -232,7 +232,7 @@ struct ActionMethod: Sendable {
 extension HTTPResponse {
     /// Returns the same response, which holds the slot of a large form until most of it has been sent.
     fileprivate func holding(_ slot: ClientSlots.Slot?) -> HTTPResponse {
-        guard let slot, case .bytes(let bytes) = body, bytes.count > LargeBody.unreservedBytes else {
+        guard let slot, case .bytes(let bytes) = body, bytes.count > ClientSlots.unreservedBytes else {
             return self
         }
         var response = self

@@ -7,7 +7,7 @@ internal import DavitWebDAV
 /// results until they are sorted, or if many or long names are requested.
 extension PropertyResponses {
     /// The maximum size in bytes of names and values that a response may read without a slot.
-    static let unreservedBytes = 64 << 10
+    static let unreservedBytes = ClientSlots.unreservedBytes
 
     /// Returns the dead properties of `resources` in order, up to a total size of ``unreservedBytes``. If those
     /// of the first resource exceed this limit, returns only them, which requires a slot. The locks on the resources count,

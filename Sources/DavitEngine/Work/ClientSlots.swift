@@ -32,6 +32,9 @@ package final class ClientSlots: Sendable {
         deinit { slots.leave(client) }
     }
 
+    /// The maximum size in bytes of what one request may keep in memory without a slot.
+    static let unreservedBytes = 64 << 10
+
     /// The name of the limit, for the log.
     private let cause: StaticString
     private let log: LimitLog

@@ -2,9 +2,6 @@ internal import DavitHTTP
 
 /// The content of a large response, in memory. Holds a slot until little of it remains to be sent.
 final class LargeBody: BodyStream {
-    /// The maximum size in bytes of content in memory without a slot.
-    static let unreservedBytes = 64 << 10
-
     let length: Int64?
     private var rest: ArraySlice<UInt8>
     private var slot: ClientSlots.Slot?
@@ -18,7 +15,7 @@ final class LargeBody: BodyStream {
     func next(into buffer: IOBuffer) async throws(HTTPError) {
         let taken = unsafe rest.withUnsafeBytes { unsafe buffer.append($0) }
         rest = rest.dropFirst(taken)
-        guard slot != nil, rest.count <= Self.unreservedBytes else { return }
+        guard slot != nil, rest.count <= ClientSlots.unreservedBytes else { return }
         // The copy releases the memory of what has been sent.
         rest = Array(rest)[...]
         slot = nil

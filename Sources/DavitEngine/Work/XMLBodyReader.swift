@@ -26,9 +26,6 @@ package final class XMLBodyReader: Sendable {
 }
 
 extension ClientSlots {
-    /// The maximum size in bytes of a body that is received without a slot.
-    private static var unreservedBytes: Int64 { 64 << 10 }
-
     /// Waits for a slot to receive the body of a request.
     /// - Parameter limitBytes: the maximum size of the body in bytes.
     /// - Returns: nil if the body needs no slot, because it is small or will be refused without being read.
@@ -36,7 +33,9 @@ extension ClientSlots {
     func enter(toReceive context: RequestContext, limitBytes: Int) async throws(WebDAVError) -> Slot? {
         let body = context.request.body
         let length = body.declaredLength ?? Int64(limitBytes)
-        guard body.isPresent, length > Self.unreservedBytes, length <= Int64(limitBytes) else { return nil }
+        guard body.isPresent, length > Int64(Self.unreservedBytes), length <= Int64(limitBytes) else {
+            return nil
+        }
         return try await enter(for: context)
     }
 }
