@@ -124,7 +124,7 @@ extension ChangeEventFeed {
             known = SyncToken(journal: token.journal, number: number)
             var rest = changes[...]
             repeat {
-                record { state in
+                state.withLock { state in
                     let count = max(1, Self.pieceChecks / max(1, state.readers.count))
                     for change in rest.prefix(count) { state.readers.record(change) }
                     rest = rest.dropFirst(count)
@@ -136,6 +136,8 @@ extension ChangeEventFeed {
                     }
                 }
             } while !rest.isEmpty
+            // Not before, because readers that are awake would wait for the mutex, on the event loops.
+            wake()
         }
     }
 
@@ -150,10 +152,13 @@ extension ChangeEventFeed {
     private func gone(_ path: ResourcePath) { record { $0.readers.record(gone: path) } }
 
     private func record(_ body: (inout State) -> Void) {
-        let woken = state.withLock { state in
-            body(&state)
-            return state.readers.takeWoken()
-        }
+        state.withLock { body(&$0) }
+        wake()
+    }
+
+    /// Wakes the readers that have pending events.
+    private func wake() {
+        let woken = state.withLock { $0.readers.takeWoken() }
         for waiting in woken { waiting.resume() }
     }
 }
